@@ -23,11 +23,12 @@ func (m *Model) heading(state, name, beside string, width int) string {
 	return lead + m.st.Bold.Render(cell.Truncate(cell.Clean(name), room, m.st.Ellipsis)) + beside
 }
 
+// factsText lists facts; one without a value says so.
 func (m *Model) factsText(facts []fact, width int) []string {
 	var lines []string
 	for _, f := range facts {
 		lead := "  " + m.st.Dim.Render(cell.Left(f.name, factWidth, m.st.Ellipsis)) + " "
-		for _, line := range cell.Wrap(f.value, max(width-factWidth-4, 10)) {
+		for _, line := range cell.Wrap(orNone(f.value), max(width-factWidth-4, 10)) {
 			lines = append(lines, lead+m.st.Plain.Render(line))
 			lead = cell.Blank(factWidth + 3)
 		}
@@ -147,7 +148,7 @@ func (m *Model) podDetail(p *diagnostics.PodOverview, width int) []string {
 		lines = append(lines, m.factsText([]fact{{"reason", p.Reason}}, width)...)
 	}
 	lines = append(lines, m.factsText([]fact{
-		{"node", orNone(p.NodeName)}, {"qos", orNone(p.QoSClass)}, {"priority band", orNone(p.PriorityBand)},
+		{"node", p.NodeName}, {"qos", p.QoSClass}, {"priority band", p.PriorityBand},
 		{"requests in", "cpu " + orNone(p.CPU.Tier) + ", memory " + orNone(p.Memory.Tier)},
 		{"measured", measured},
 	}, width)...)

@@ -116,7 +116,7 @@ func (m *Model) gangFacts(g *source.Gang) []fact {
 	if start := gangStart(g); start != nil {
 		facts = append(facts, fact{"scheduling since", quantity.AgeOf(m.clock.Now(), start.Time)})
 	}
-	return append(facts, fact{"occupied by", orNone(g.Status.OccupiedBy)})
+	return append(facts, fact{"occupied by", g.Status.OccupiedBy})
 }
 
 func (m *Model) membersText(g *source.Gang, width int) []string {

@@ -160,9 +160,9 @@ func (m *Model) migrationDetail(e *diagnostics.MigrationExplanation, width int) 
 		others = fmt.Sprintf("%d running, %d pending", e.OtherJobs.Running, e.OtherJobs.Pending)
 	}
 	lines = append(lines, m.factsText([]fact{
-		{"phase", e.Phase}, {"reason", orNone(e.Reason)}, {"message", orNone(e.Message)}, {"mode", orNone(e.Mode)}, {"paused", yesNo(e.Paused)},
-		{"passed arbitration", yesNo(e.Arbitration.Passed)}, {"pod", e.Pod.Namespace + "/" + e.Pod.Name}, {"from node", orNone(e.Pod.NodeName)},
-		{"to node", orNone(e.TargetNode)}, {"reservation", orNone(e.Reservation)}, {"replacement", orNone(e.Replacement)},
+		{"phase", e.Phase}, {"reason", e.Reason}, {"message", e.Message}, {"mode", e.Mode}, {"paused", yesNo(e.Paused)},
+		{"passed arbitration", yesNo(e.Arbitration.Passed)}, {"pod", e.Pod.Namespace + "/" + e.Pod.Name}, {"from node", e.Pod.NodeName},
+		{"to node", e.TargetNode}, {"reservation", e.Reservation}, {"replacement", e.Replacement},
 		{"created", quantity.AgeOf(now, e.CreatedAt.Time) + " ago"}, {"deadline", e.Deadline.UTC().Format(time.RFC3339)}, {"other jobs", others},
 	}, width)...)
 	return append(lines, m.conditionsText(e.Conditions, width)...)

@@ -111,8 +111,8 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 	lines = append(lines, m.sentence(why, width)...)
 	lines = append(lines, "")
 	lines = append(lines, m.factsText([]fact{
-		{"parent", orNone(q.Parent)}, {"tree", orNone(q.TreeID)}, {"has children", yesNo(q.IsParent)}, {"lends unused min", yesNo(q.Lends)},
-		{"namespaces", orNone(strings.Join(q.Namespaces, ", "))},
+		{"parent", q.Parent}, {"tree", q.TreeID}, {"has children", yesNo(q.IsParent)}, {"lends unused min", yesNo(q.Lends)},
+		{"namespaces", strings.Join(q.Namespaces, ", ")},
 	}, width)...)
 	if q.Misplaced != "" {
 		lines = append(lines, m.sentence("problem: "+q.Misplaced, width)...)

@@ -156,13 +156,13 @@ func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []
 	glyph, text := state.mark(st)
 	lines := []string{m.heading(text.Render(glyph+" "+state.word()), r.Name, "", width)}
 	lines = append(lines, m.sentence(why, width)...)
-	ends := "<none>"
+	ends := ""
 	if at := expiryOf(&reservationRow{Reservation: r, state: state}); at != nil {
 		ends = untilText(at, m.clock.Now())
 	}
 	once := r.Spec.AllocateOnce == nil || *r.Spec.AllocateOnce
 	lines = append(append(lines, ""), m.factsText([]fact{
-		{"node", orNone(r.Status.NodeName)}, {"owners", orNone(ownersText(r))}, {"for one pod only", yesNo(once)}, {"created", createdText(r, m.clock.Now())}, {"expires", ends},
+		{"node", r.Status.NodeName}, {"owners", ownersText(r)}, {"for one pod only", yesNo(once)}, {"created", createdText(r, m.clock.Now())}, {"expires", ends},
 	}, width)...)
 	names, name, taken := reservedNames(r), 16, 24
 	for _, resource := range names {
