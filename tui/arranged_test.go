@@ -20,6 +20,8 @@ type arranged struct {
 	pick func(n int) []int
 	// gone is the key of an object that is no longer there, neither in lists nor by its name.
 	gone string
+	// only is the key of the one object that lists have; empty for all.
+	only string
 }
 
 // Ways to arrange a list.
@@ -46,7 +48,7 @@ func arrange[T any](a *arranged, all []T, about func(*T) object) []T {
 	}
 	var out []T
 	for _, i := range places {
-		if a.gone == "" || about(&all[i]).key() != a.gone {
+		if key := about(&all[i]).key(); (a.gone == "" || key != a.gone) && (a.only == "" || key == a.only) {
 			out = append(out, all[i])
 		}
 	}
