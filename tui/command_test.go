@@ -226,7 +226,7 @@ func TestTheHistoryOfCommandsIsBounded(t *testing.T) {
 // TestLongLinesScrollInThePrompt, so that the cursor is always on the terminal.
 func TestLongLinesScrollInThePrompt(t *testing.T) {
 	r := newRig(t, 1).start().press(":" + strings.Repeat("abcdefghij", 12))
-	text := r.m.promptText(r.m.width)
+	text, _ := r.m.promptText(r.m.width)
 	if len(text) > r.m.width-promptLead || !strings.HasSuffix(text, "hij") {
 		t.Errorf("shows %q", text)
 	}

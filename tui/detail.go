@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/cell"
 )
@@ -137,7 +138,7 @@ func (m *Model) describePod(ctx context.Context, src source.Source, about object
 	return detail{text: func(width int) []string { return m.podDetail(&list.Items[0], width) }, incomplete: list.Incomplete}, nil
 }
 
-// yamlOf reads the object, or its explanation where the source cannot read objects.
+// yamlOf reads the object, or its explanation where the source cannot read objects or has none.
 func (m *Model) yamlOf(ctx context.Context, src source.Source, about object, subject *subject) (detail, error) {
 	object, incomplete, err := objectOf(ctx, src, about, subject)
 	if err != nil {
@@ -157,6 +158,12 @@ func objectOf(ctx context.Context, src source.Source, about object, subject *sub
 		return subject.explanation(ctx, src, about)
 	}
 	u, err := reader.Object(ctx, about.kind, about.namespace, about.name)
+	if coded, ok := finding.From(err); ok && coded.Code == finding.NotFound {
+		// A gang that its pods describe themselves has no object.
+		if found, incomplete, err := subject.explanation(ctx, src, about); err == nil {
+			return found, incomplete, nil
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}

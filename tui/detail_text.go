@@ -13,11 +13,22 @@ type fact struct{ name, value string }
 
 const factWidth = 24
 
+// heading is the first line of a text: the state of an object, its name, of which as much is shown as fits, and what is said beside it.
+func (m *Model) heading(state, name, beside string, width int) string {
+	if beside != "" {
+		beside = "  " + beside
+	}
+	lead := " " + state + "  "
+	room := max(width-cell.Width(lead)-cell.Width(beside)-1, 1)
+	return lead + m.st.Bold.Render(cell.Truncate(cell.Clean(name), room, m.st.Ellipsis)) + beside
+}
+
+// factsText lists facts; one without a value says so.
 func (m *Model) factsText(facts []fact, width int) []string {
 	var lines []string
 	for _, f := range facts {
 		lead := "  " + m.st.Dim.Render(cell.Left(f.name, factWidth, m.st.Ellipsis)) + " "
-		for _, line := range cell.Wrap(f.value, max(width-factWidth-4, 10)) {
+		for _, line := range cell.Wrap(orNone(f.value), max(width-factWidth-4, 10)) {
 			lines = append(lines, lead+m.st.Plain.Render(line))
 			lead = cell.Blank(factWidth + 3)
 		}
@@ -28,7 +39,7 @@ func (m *Model) factsText(facts []fact, width int) []string {
 func (m *Model) nodeDetail(n *diagnostics.NodeOverview, width int) []string {
 	now := m.clock.Now()
 	glyph, text := stateMark(stateOf(n), m.st)
-	lines := []string{" " + text.Render(glyph+" "+stateOf(n).word()) + "  " + m.st.Bold.Render(cell.Clean(n.Name)), ""}
+	lines := []string{m.heading(text.Render(glyph+" "+stateOf(n).word()), n.Name, "", width), ""}
 	metric := words(string(n.Metric.State))
 	if n.Metric.UpdateTime != nil {
 		metric += ", " + ageOf(n.Metric.UpdateTime, now) + " old"
@@ -132,12 +143,12 @@ func (m *Model) podDetail(p *diagnostics.PodOverview, width int) []string {
 	if p.ObservedAt != nil {
 		measured = ageOf(p.ObservedAt, m.clock.Now()) + " ago"
 	}
-	lines := []string{" " + phaseCell(row, 0, m.st) + "  " + m.st.Bold.Render(cell.Clean(podKey(row))), ""}
+	lines := []string{m.heading(phaseCell(row, 0, m.st), podKey(row), "", width), ""}
 	if p.Reason != "" {
 		lines = append(lines, m.factsText([]fact{{"reason", p.Reason}}, width)...)
 	}
 	lines = append(lines, m.factsText([]fact{
-		{"node", orNone(p.NodeName)}, {"qos", orNone(p.QoSClass)}, {"priority band", orNone(p.PriorityBand)},
+		{"node", p.NodeName}, {"qos", p.QoSClass}, {"priority band", p.PriorityBand},
 		{"requests in", "cpu " + orNone(p.CPU.Tier) + ", memory " + orNone(p.Memory.Tier)},
 		{"measured", measured},
 	}, width)...)

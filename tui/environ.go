@@ -55,12 +55,17 @@ func normalised(environ []string, a style.Appearance) []string {
 	return out
 }
 
-// takesUnicode is false when the locale says that the terminal takes ASCII only. An unset locale says nothing.
+// takesUnicode is false when the locale says that the terminal takes ASCII only, or another charset than UTF-8, such as
+// de_DE.ISO-8859-1. An unset locale says nothing.
 func takesUnicode(env map[string]string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if locale := env[name]; locale != "" {
-			upper := strings.ToUpper(locale)
-			return upper != "C" && upper != "POSIX"
+			language, charset, named := strings.Cut(strings.ToUpper(locale), ".")
+			if !named {
+				return language != "C" && language != "POSIX"
+			}
+			charset, _, _ = strings.Cut(charset, "@")
+			return strings.ReplaceAll(charset, "-", "") == "UTF8"
 		}
 	}
 	return true

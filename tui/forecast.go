@@ -126,7 +126,7 @@ func moveColumns() []grid.Column[moveRow] {
 		{Title: "IN", Width: 5, Right: true, Cell: func(r *moveRow, _ int, st *style.Set) string {
 			return st.Plain.Render(quantity.AgeSeconds(r.Seconds))
 		}},
-		textColumn(column{Title: "POD", Width: 16, Max: 64}, func(r *moveRow) string { return r.Namespace + "/" + r.Name }),
+		textColumn(column{Title: "POD", Width: 16, Max: 64, Ends: true}, func(r *moveRow) string { return r.Namespace + "/" + r.Name }),
 		textColumn(column{Title: "FROM", Width: 8, Max: 40}, func(r *moveRow) string { return r.From }),
 		{Title: "TO", Width: 9, Max: 40, Compare: func(a, b *moveRow) int { return strings.Compare(a.To, b.To) },
 			Text: moveTarget, Cell: func(r *moveRow, _ int, st *style.Set) string {

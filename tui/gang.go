@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/scheduling/gangview"
 	"koordinator.sh/koord/source"
@@ -37,7 +39,7 @@ func gangScreen(m *Model) *screen {
 			}, "x", "p"),
 			describeAction(), yamlAction(),
 		},
-		subject: &subject{kind: source.KindGang, namespaced: true, names: m.knownGangs, describe: m.describeGang, explanation: gangExplanation},
+		subject: &subject{kind: source.KindGang, names: m.knownGangs, describe: m.describeGang, explanation: gangExplanation},
 		crumb:   func(p *page) string { return p.about.name },
 		title:   func(p *page) string { return "gang " + cell.Clean(p.about.key()) },
 		ask: func(p *page) tea.Cmd {
@@ -68,7 +70,12 @@ func askGang(ctx context.Context, src source.Source, about object) (gangAnswer, 
 
 func gangExplanation(ctx context.Context, src source.Source, about object) (any, []string, error) {
 	a, err := askGang(ctx, src, about)
-	return a.Gang, a.incomplete, err
+	if err != nil {
+		return nil, nil, err
+	}
+	e := gangview.Explain(a.Gang, len(a.incomplete) > 0)
+	e.TypeMeta = metav1.TypeMeta{APIVersion: diagnostics.GroupVersion.String(), Kind: "GangExplanation"}
+	return e, a.incomplete, nil
 }
 
 func (m *Model) describeGang(ctx context.Context, src source.Source, about object) (detail, error) {
@@ -84,7 +91,7 @@ func (m *Model) gangText(g *source.Gang, width int) []string {
 	st := m.st
 	state, why := stateOfGang(g)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(g.Namespace+"/"+g.Name)) + "  " + gangBar(g, 20, st)}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), g.Namespace+"/"+g.Name, gangBar(g, 20, st), width)}
 	causes := gangview.Causes(g)
 	if len(causes) == 0 {
 		lines = append(lines, m.sentence(why, width)...)
@@ -109,15 +116,21 @@ func (m *Model) gangFacts(g *source.Gang) []fact {
 	if start := gangStart(g); start != nil {
 		facts = append(facts, fact{"scheduling since", quantity.AgeOf(m.clock.Now(), start.Time)})
 	}
-	return append(facts, fact{"occupied by", orNone(g.Status.OccupiedBy)})
+	return append(facts, fact{"occupied by", g.Status.OccupiedBy})
 }
 
 func (m *Model) membersText(g *source.Gang, width int) []string {
 	if len(g.Members) == 0 {
 		return nil
 	}
-	const node, phase = 20, 12
-	st, name := m.st, max(width-node-phase-6, 10)
+	const phase, least = 12, 20
+	st, node, name := m.st, least, 0
+	for i := range g.Members {
+		node, name = max(node, cell.Width(cell.Clean(g.Members[i].NodeName))+1), max(name, cell.Width(cell.Clean(g.Members[i].Name)))
+	}
+	// Names of pods differ in their last characters: those of the nodes give way.
+	node = max(min(node, width-phase-name-4), least)
+	name = max(width-phase-node-4, 10)
 	lines := []string{"", "  " + st.Dim.Render(cell.Left("PHASE", phase, "")+cell.Left("NODE", node, "")+"POD")}
 	for i := range g.Members {
 		member := &g.Members[i]

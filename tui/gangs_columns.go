@@ -31,7 +31,7 @@ func gangColumns(now func() time.Time) []gangColumn {
 		}
 	}
 	return []gangColumn{
-		textColumn(gangColumn{Title: "NAME", Width: 14, Max: 60}, gangKey),
+		textColumn(gangColumn{Title: "NAME", Width: 14, Max: 60, Ends: true}, gangKey),
 		{Title: "STATE", Width: 12, Compare: func(a, b *gangRow) int { return cmp.Compare(b.state.rank(), a.state.rank()) },
 			Cell: func(r *gangRow, _ int, st *style.Set) string {
 				glyph, text := r.state.mark(st)

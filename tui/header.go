@@ -169,17 +169,19 @@ func plural(n int, word string) string {
 
 // drawTitle names the view: kind(namespace)[count], its order and filter.
 func (m *Model) drawTitle(width int) string {
-	st := m.st
-	left := st.Faint.Render(st.Rule+" ") + st.Title.Render(m.page().title())
+	st, shown := m.st, ""
 	if t := m.table(); t != nil && m.feed().known {
-		left += m.tableTitle(t)
+		shown = m.tableTitle(t)
 	} else if t != nil && t.Filter() != "" {
-		left += " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
+		shown = " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
 	} else if lines, room := m.text(m.frame()); len(lines) > room {
 		from := min(m.page().scroll, len(lines)-room)
-		left += st.Dim.Render(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines)))
+		shown = st.Dim.Render(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines)))
 	}
-	left += " "
+	shown = cell.Truncate(shown, width*3/4, st.Ellipsis)
+	// A long name gives way to how much of it is shown.
+	title := cell.Truncate(m.page().title(), width-len("- ")-cell.Width(shown)-1, st.Ellipsis)
+	left := st.Faint.Render(st.Rule+" ") + st.Title.Render(title) + shown + " "
 	return left + st.Faint.Render(strings.Repeat(st.Rule, max(width-cell.Width(left), 0)))
 }
 

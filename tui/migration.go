@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,17 +60,13 @@ func (m *Model) migrations() []string { return m.migrationNames() }
 // commandAbout opens the screen that explains objects of a kind, about the one that a command names.
 func (m *Model) commandAbout(kind source.Kind, command, args string) tea.Cmd {
 	if args == "" {
-		return m.say("name required: :"+command+" NAME", true)
-	}
-	about := object{kind: kind, name: args}
-	if kind.Namespaced {
-		namespace, name, ok := strings.Cut(args, "/")
-		if !ok {
-			namespace, name = m.defaultNamespace(), args
+		name := "NAME"
+		if kind.Namespaced {
+			name = "NAMESPACE/NAME"
 		}
-		about.namespace, about.name = namespace, name
+		return m.say("name required: :"+command+" "+name, true)
 	}
-	return m.explain(about)
+	return m.explain(m.objectCalled(kind, args))
 }
 
 func explainMigration(ctx context.Context, src source.Source, about object) (*diagnostics.MigrationExplanation, error) {

@@ -17,8 +17,8 @@ func (d *migration) migrationText(width int) []string {
 	e, st := d.explanation.value, d.st
 	state := migrationStateOf(e)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(e.Name)) + "  " +
-		st.Dim.Render(cell.Clean(e.Mode)+", created "+quantity.AgeOf(d.clock.Now(), e.CreatedAt.Time)+" ago")}
+	lines := []string{d.heading(text.Render(glyph+" "+state.word()), e.Name,
+		st.Dim.Render(cell.Clean(e.Mode)+", created "+quantity.AgeOf(d.clock.Now(), e.CreatedAt.Time)+" ago"), width)}
 	lines = append(lines, d.sentence(e.Summary, width)...)
 	lines = append(lines, "")
 	lines = append(lines, d.factsText(d.migrationMove(e), width)...)
@@ -154,15 +154,15 @@ func (m *Model) conditionsText(conditions []diagnostics.MigrationCondition, widt
 func (m *Model) migrationDetail(e *diagnostics.MigrationExplanation, width int) []string {
 	state, now := migrationStateOf(e), m.clock.Now()
 	glyph, text := state.mark(m.st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + m.st.Bold.Render(cell.Clean(e.Name)), ""}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), e.Name, "", width), ""}
 	others := "<unknown>"
 	if e.OtherJobs != nil {
 		others = fmt.Sprintf("%d running, %d pending", e.OtherJobs.Running, e.OtherJobs.Pending)
 	}
 	lines = append(lines, m.factsText([]fact{
-		{"phase", e.Phase}, {"reason", orNone(e.Reason)}, {"message", orNone(e.Message)}, {"mode", orNone(e.Mode)}, {"paused", yesNo(e.Paused)},
-		{"passed arbitration", yesNo(e.Arbitration.Passed)}, {"pod", e.Pod.Namespace + "/" + e.Pod.Name}, {"from node", orNone(e.Pod.NodeName)},
-		{"to node", orNone(e.TargetNode)}, {"reservation", orNone(e.Reservation)}, {"replacement", orNone(e.Replacement)},
+		{"phase", e.Phase}, {"reason", e.Reason}, {"message", e.Message}, {"mode", e.Mode}, {"paused", yesNo(e.Paused)},
+		{"passed arbitration", yesNo(e.Arbitration.Passed)}, {"pod", e.Pod.Namespace + "/" + e.Pod.Name}, {"from node", e.Pod.NodeName},
+		{"to node", e.TargetNode}, {"reservation", e.Reservation}, {"replacement", e.Replacement},
 		{"created", quantity.AgeOf(now, e.CreatedAt.Time) + " ago"}, {"deadline", e.Deadline.UTC().Format(time.RFC3339)}, {"other jobs", others},
 	}, width)...)
 	return append(lines, m.conditionsText(e.Conditions, width)...)

@@ -29,7 +29,7 @@ func newMigrationTable(now func() time.Time) *grid.Table[migrationRow] {
 
 func migrationColumns(now func() time.Time) []migrationColumn {
 	return []migrationColumn{
-		textColumn(migrationColumn{Title: "POD", Width: 12, Max: 56, Compare: byMigrationLife}, migratedName),
+		textColumn(migrationColumn{Title: "POD", Width: 12, Max: 56, Ends: true, Compare: byMigrationLife}, migratedName),
 		{Title: "STATE", Width: 11, Compare: func(a, b *migrationRow) int { return cmp.Compare(b.state, a.state) }, Cell: migrationStateCell},
 		{Title: "GATES", Width: mostGates, Grow: 1, Max: mostGates + len(" 9/9"), Compare: byGates, Cell: gatesCell},
 		textColumn(migrationColumn{Title: "GATE", Width: 8, Max: 20, Drop: 5}, gateName),
@@ -41,7 +41,7 @@ func migrationColumns(now func() time.Time) []migrationColumn {
 			Cell: func(r *migrationRow, _ int, st *style.Set) string { return leftCell(deadlineOf(r), now(), st) }},
 		textColumn(migrationColumn{Title: "REASON", Width: 10, Max: 28, Drop: 6}, migrationWhy),
 		// The name of a job that koord-descheduler creates begins with that of its pod.
-		textColumn(migrationColumn{Title: "NAME", Width: 8, Max: 48, Drop: 7}, func(r *migrationRow) string { return r.Name }),
+		textColumn(migrationColumn{Title: "NAME", Width: 8, Max: 48, Ends: true, Drop: 7}, func(r *migrationRow) string { return r.Name }),
 		{Title: "MODE", Width: 16, Wide: true, Drop: 9, Cell: func(r *migrationRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Mode)) }},
 		{Title: "AGE", Width: 6, Right: true, Wide: true, Drop: 8, Compare: func(a, b *migrationRow) int { return b.CreatedAt.Compare(a.CreatedAt.Time) },
 			Cell: func(r *migrationRow, _ int, st *style.Set) string { return sinceCell(&r.CreatedAt, now(), st) }},

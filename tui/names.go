@@ -18,7 +18,7 @@ type (
 
 const maxNames = 2000
 
-// askNames asks for the names that the typed command can be completed with, once for a namespace.
+// askNames asks for the names that the typed command can be completed with, once for a namespace, and again after an error.
 func (m *Model) askNames(line string) tea.Cmd {
 	src := m.source
 	var cmds []tea.Cmd
@@ -29,7 +29,7 @@ func (m *Model) askNames(line string) tea.Cmd {
 	}
 	_, arg, _ := strings.Cut(line, " ")
 	namespace, _, ok := strings.Cut(arg, "/")
-	if ok && namespace != "" && m.podsOf.question != namespace {
+	if ok && namespace != "" && (m.podsOf.question != namespace || m.podsOf.err != nil) {
 		cmds = append(cmds, ask(m, &m.podsOf, namespace, func(ctx context.Context) (podNames, error) {
 			return src.Names(ctx, source.KindPod, namespace, maxNames)
 		}))

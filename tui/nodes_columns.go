@@ -24,7 +24,7 @@ func newNodeTable(now func() time.Time) *grid.Table[nodeRow] {
 
 func nodeColumns(now func() time.Time) []nodeColumn {
 	return []nodeColumn{
-		{Title: "NAME", Width: 11, Max: 48, Compare: byNodeName, Text: func(r *nodeRow) string { return cell.Clean(r.Name) },
+		{Title: "NAME", Width: 11, Max: 48, Ends: true, Compare: byNodeName, Text: func(r *nodeRow) string { return cell.Clean(r.Name) },
 			Cell: func(r *nodeRow, _ int, st *style.Set) string { return st.Bold.Render(cell.Clean(r.Name)) }},
 		{Title: "STATE", Width: 10, Compare: byState, Cell: stateCell},
 		{Title: "CPU", Width: 10, Grow: 2, Max: 44, Drop: 1, DropWide: 9, Compare: byUse(cpuOf),

@@ -33,7 +33,7 @@ func podScreen(m *Model) *screen {
 			}, "enter"),
 			describeAction(), yamlAction(),
 		},
-		subject: &subject{kind: source.KindPod, namespaced: true, names: m.podNames, describe: m.describePod, explanation: explanationOfPod},
+		subject: &subject{kind: source.KindPod, names: m.podNames, describe: m.describePod, explanation: explanationOfPod},
 		crumb:   func(p *page) string { return p.about.key() },
 		title:   func(p *page) string { return "pod " + cell.Clean(p.about.key()) },
 		ask:     d.ask,

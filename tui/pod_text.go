@@ -140,9 +140,11 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 	}
 	opens := fmt.Sprintf("%s, makes %s available", who, plural(int(fix.NodesUnlocked), "node"))
 	if fix.Node != "" {
-		opens += fmt.Sprintf(", %s first", cell.Clean(fix.Node))
+		opens += fmt.Sprintf(", %s first", fix.Node)
 	}
-	lines = append(lines, "   "+st.Dim.Render(opens))
+	for _, line := range cell.Wrap(opens, min(width-6, 116)) {
+		lines = append(lines, "   "+st.Dim.Render(line))
+	}
 	return append(lines, d.fixHowText(fix, width)...)
 }
 
@@ -186,23 +188,32 @@ func (d *pod) placementText(p *diagnostics.Placement, width int) []string {
 		}
 	}
 	var best int64
+	name := 20
 	for _, s := range p.Scores {
-		best = max(best, s.Total)
+		best, name = max(best, s.Total), max(name, cell.Width(cell.Clean(s.Node)))
 	}
+	name = min(name, max(width-scoreWidth-gaugeWidth(width), 20))
 	lines = append(lines, "")
 	for _, s := range p.Scores {
-		lines = append(lines, d.scoreText(&s, best, s.Node == p.Node, width)...)
+		lines = append(lines, d.scoreText(&s, best, s.Node == p.Node, name, width)...)
 	}
 	return lines
 }
 
-func (d *pod) scoreText(s *diagnostics.NodeScore, best int64, chosen bool, width int) []string {
+// scoreWidth is what a line of a score takes beside the name and the gauge: the mark, the score and the space between.
+const scoreWidth = 3 + 6 + 2 + 1
+
+// gaugeWidth is the room of the gauge of a score.
+func gaugeWidth(width int) int { return min(max(width/5, 8), 30) }
+
+// scoreText is the score of a node: its name in a column of some width, its total, and the shares of the plugins.
+func (d *pod) scoreText(s *diagnostics.NodeScore, best int64, chosen bool, name, width int) []string {
 	st, text, mark := d.st, d.st.Plain, " "
 	if chosen {
 		text, mark = st.Bold, st.Arrow
 	}
-	line := " " + st.Accent.Render(mark) + " " + text.Render(cell.Left(cell.Clean(s.Node), 20, st.Ellipsis)) +
-		text.Render(cell.Right(quantity.Count(s.Total), 6, "")) + "  " + bar.Gauge(s.Total, best, min(max(width/5, 8), 30), st.Info, st.Faint, st)
+	line := " " + st.Accent.Render(mark) + " " + text.Render(cell.Left(cell.Clean(s.Node), name, st.Ellipsis)) +
+		text.Render(cell.Right(quantity.Count(s.Total), 6, "")) + "  " + bar.Gauge(s.Total, best, gaugeWidth(width), st.Info, st.Faint, st)
 	var shares []string
 	for _, p := range s.Plugins {
 		shares = append(shares, fmt.Sprintf("%s %d", cell.Clean(p.Plugin), p.Score))

@@ -37,7 +37,7 @@ func podColumns(withNode bool) []podColumn {
 	columns := []podColumn{
 		{Title: namespaceColumn, Width: 9, Max: 24, Compare: byLife, Text: func(r *podRow) string { return cell.Clean(r.Namespace) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Namespace)) }},
-		{Title: "NAME", Width: 19, Max: 63, Compare: func(a, b *podRow) int { return strings.Compare(a.Name, b.Name) },
+		{Title: "NAME", Width: 19, Max: 63, Ends: true, Compare: func(a, b *podRow) int { return strings.Compare(a.Name, b.Name) },
 			Text: func(r *podRow) string { return cell.Clean(r.Name) },
 			Cell: func(r *podRow, _ int, st *style.Set) string { return st.Bold.Render(cell.Clean(r.Name)) }},
 		{Title: statusColumn, Width: 9, Compare: func(a, b *podRow) int { return strings.Compare(string(b.Phase), string(a.Phase)) }, Cell: phaseCell},

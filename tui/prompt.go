@@ -148,14 +148,14 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 }
 
 // filterLive applies the filter while it is typed. One that does not parse yet leaves the table as it is, and so does a
-// label selector, which is asked for when it is whole.
+// label selector, which is asked for when it is whole, and a dash alone, which may become -f or -l.
 func (m *Model) filterLive() {
 	t := m.table()
 	if m.prompt.mode != promptFilter || t == nil {
 		return
 	}
 	expr := m.prompt.input.Value()
-	if m.prompt.err = grid.ParseFilter(expr); m.prompt.err == nil && grid.SelectorOf(expr) == "" {
+	if m.prompt.err = grid.ParseFilter(expr); m.prompt.err == nil && grid.SelectorOf(expr) == "" && expr != "-" {
 		_ = t.SetFilter(expr) // it has just been parsed
 	}
 }

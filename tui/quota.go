@@ -6,7 +6,10 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	coreamount "koordinator.sh/koord/decision/core/amount"
@@ -35,7 +38,7 @@ func quotaScreen(m *Model) *screen {
 			bind(groupView, true, "u", "parent", d.openParent, "u"),
 			describeAction(), yamlAction(),
 		},
-		subject: &subject{kind: source.KindQuota, namespaced: true, names: m.quotaNamesKnown, describe: m.describeQuota, explanation: explanationOfQuota},
+		subject: &subject{kind: source.KindQuota, names: m.quotaNamesKnown, describe: m.describeQuota, explanation: explanationOfQuota},
 		crumb:   func(p *page) string { return p.about.name },
 		title:   func(p *page) string { return "quota " + cell.Clean(p.about.key()) },
 		ask: func(p *page) tea.Cmd {
@@ -66,7 +69,12 @@ func askQuota(ctx context.Context, src source.Source, about object) (*source.Quo
 
 func explanationOfQuota(ctx context.Context, src source.Source, about object) (any, []string, error) {
 	q, err := askQuota(ctx, src, about)
-	return q, nil, err
+	if err != nil {
+		return nil, nil, err
+	}
+	overview := quotaview.Overview(q)
+	overview.TypeMeta = metav1.TypeMeta{APIVersion: diagnostics.GroupVersion.String(), Kind: "QuotaOverview"}
+	return overview, nil, nil
 }
 
 func (m *Model) describeQuota(ctx context.Context, src source.Source, about object) (detail, error) {
@@ -99,12 +107,12 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 	st := m.st
 	state, why := stateOfQuota(q)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(q.Namespace+"/"+q.Name))}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), q.Namespace+"/"+q.Name, "", width)}
 	lines = append(lines, m.sentence(why, width)...)
 	lines = append(lines, "")
 	lines = append(lines, m.factsText([]fact{
-		{"parent", orNone(q.Parent)}, {"tree", orNone(q.TreeID)}, {"has children", yesNo(q.IsParent)}, {"lends unused min", yesNo(q.Lends)},
-		{"namespaces", orNone(strings.Join(q.Namespaces, ", "))},
+		{"parent", q.Parent}, {"tree", q.TreeID}, {"has children", yesNo(q.IsParent)}, {"lends unused min", yesNo(q.Lends)},
+		{"namespaces", strings.Join(q.Namespaces, ", ")},
 	}, width)...)
 	if q.Misplaced != "" {
 		lines = append(lines, m.sentence("problem: "+q.Misplaced, width)...)
@@ -117,20 +125,39 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 
 // quotaTable has a line for each resource, and a bar below it.
 func (m *Model) quotaTable(q *source.Quota, width int) []string {
-	const name, number = 16, 10
 	st := m.st
-	line := "  " + cell.Left("RESOURCE", name, "")
+	resources := quotaview.Resources(q)
+	// A number is never cut: half of one is another.
+	number := 10
+	for _, resource := range resources {
+		for _, text := range quotaNumbers(q, resource) {
+			number = max(number, len(text)+1)
+		}
+	}
+	name := max(min(width-4-5*number, 16), 8)
+	line := "  " + cell.Left("RESOURCE", name, st.Ellipsis)
 	for _, title := range []string{"USED", "RUNTIME", "REQUEST", "MIN", "MAX"} {
 		line += cell.Right(title, number, "")
 	}
 	lines := []string{"", st.Dim.Render(line)}
-	for _, resource := range quotaview.Resources(q) {
-		a := quotaAmounts(quotaview.AmountsOf(q, resource))
+	for _, resource := range resources {
 		line := "  " + st.Bold.Render(cell.Left(cell.Clean(coreamount.ShortName(resource)), name, st.Ellipsis))
-		for _, v := range []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max} {
-			line += st.Plain.Render(cell.Right(a.write(v), number, ""))
+		for _, text := range quotaNumbers(q, resource) {
+			line += st.Plain.Render(cell.Right(text, number, ""))
 		}
+		a := quotaAmounts(quotaview.AmountsOf(q, resource))
 		lines = append(lines, line, "  "+quotaBar(&a, min(max(width-4, 1), name+5*number), st))
 	}
 	return append(append(lines, ""), m.quotaLegend(width)...)
+}
+
+// quotaNumbers are the amounts of one resource of a quota, in the order of the columns of its table.
+func quotaNumbers(q *source.Quota, resource corev1.ResourceName) []string {
+	a := quotaAmounts(quotaview.AmountsOf(q, resource))
+	amounts := []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max}
+	out := make([]string, len(amounts))
+	for i, v := range amounts {
+		out[i] = a.write(v)
+	}
+	return out
 }

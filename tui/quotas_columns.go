@@ -29,7 +29,7 @@ func quotaColumns() []quotaColumn {
 		}
 	}
 	return []quotaColumn{
-		{Title: "NAME", Width: 12, Max: 48, Compare: func(a, b *quotaRow) int { return cmp.Compare(a.at, b.at) }, Text: quotaName,
+		{Title: "NAME", Width: 12, Max: 48, Ends: true, Compare: func(a, b *quotaRow) int { return cmp.Compare(a.at, b.at) }, Text: quotaName,
 			Cell: func(r *quotaRow, _ int, st *style.Set) string { return st.Bold.Render(quotaName(r)) }},
 		{Title: "STATE", Width: 10, Compare: func(a, b *quotaRow) int { return cmp.Compare(b.state.rank(), a.state.rank()) },
 			Cell: func(r *quotaRow, _ int, st *style.Set) string {

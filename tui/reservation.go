@@ -154,18 +154,20 @@ func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []
 	st := m.st
 	state, why := reservationStateOf(r)
 	glyph, text := state.mark(st)
-	lines := []string{" " + text.Render(glyph+" "+state.word()) + "  " + st.Bold.Render(cell.Clean(r.Name))}
+	lines := []string{m.heading(text.Render(glyph+" "+state.word()), r.Name, "", width)}
 	lines = append(lines, m.sentence(why, width)...)
-	ends := "<none>"
+	ends := ""
 	if at := expiryOf(&reservationRow{Reservation: r, state: state}); at != nil {
 		ends = untilText(at, m.clock.Now())
 	}
 	once := r.Spec.AllocateOnce == nil || *r.Spec.AllocateOnce
 	lines = append(append(lines, ""), m.factsText([]fact{
-		{"node", orNone(r.Status.NodeName)}, {"owners", orNone(ownersText(r))}, {"for one pod only", yesNo(once)}, {"created", createdText(r, m.clock.Now())}, {"expires", ends},
+		{"node", r.Status.NodeName}, {"owners", ownersText(r)}, {"for one pod only", yesNo(once)}, {"created", createdText(r, m.clock.Now())}, {"expires", ends},
 	}, width)...)
-	const name, taken = 16, 24
-	names := reservedNames(r)
+	names, name, taken := reservedNames(r), 16, 24
+	for _, resource := range names {
+		taken = max(taken, cell.Width(reservedAmountOf(r, resource).String())+2)
+	}
 	if len(names) > 0 {
 		lines = append(lines, "", "  "+st.Dim.Render(cell.Left("RESOURCE", name, "")+cell.Right("TAKEN/RESERVED", taken, "")))
 	}
@@ -179,7 +181,9 @@ func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []
 		lines = append(lines, "   "+st.Dim.Render("<none>"))
 	}
 	for _, user := range r.Status.CurrentOwners {
-		lines = append(lines, "   "+st.Plain.Render(cell.Truncate(cell.Clean(user.Namespace+"/"+user.Name), max(width-4, 1), st.Ellipsis)))
+		for _, line := range cell.Fold(cell.Clean(user.Namespace+"/"+user.Name), max(width-4, 20), 2) {
+			lines = append(lines, "   "+st.Plain.Render(line))
+		}
 	}
 	return lines
 }

@@ -40,7 +40,7 @@ func reservationColumns(now func() time.Time) []reservationColumn {
 		}
 	}
 	return []reservationColumn{
-		textColumn(reservationColumn{Title: "NAME", Width: 10, Max: 40}, func(r *reservationRow) string { return r.Name }),
+		textColumn(reservationColumn{Title: "NAME", Width: 10, Max: 40, Ends: true}, func(r *reservationRow) string { return r.Name }),
 		{Title: "STATE", Width: 11, Compare: func(a, b *reservationRow) int { return cmp.Compare(b.state, a.state) },
 			Cell: func(r *reservationRow, _ int, st *style.Set) string {
 				glyph, text := r.state.mark(st)
@@ -51,7 +51,7 @@ func reservationColumns(now func() time.Time) []reservationColumn {
 		taken("CPU-TAKEN", corev1.ResourceCPU, 0),
 		use("MEMORY", corev1.ResourceMemory, 6),
 		taken("MEM-TAKEN", corev1.ResourceMemory, 2),
-		textColumn(reservationColumn{Title: "POD", Width: 10, Max: 40, Drop: 3}, func(r *reservationRow) string { return usersText(r.Reservation) }),
+		textColumn(reservationColumn{Title: "POD", Width: 10, Max: 40, Ends: true, Drop: 3}, func(r *reservationRow) string { return usersText(r.Reservation) }),
 		{Title: "LEFT", Width: 5, Right: true, Drop: 1, Compare: func(a, b *reservationRow) int { return byMoment(expiryOf(a), expiryOf(b)) },
 			Cell: func(r *reservationRow, _ int, st *style.Set) string { return leftCell(expiryOf(r), now(), st) }},
 		textColumn(reservationColumn{Title: "OWNERS", Width: 12, Max: 60, Wide: true, Drop: 7}, func(r *reservationRow) string { return ownersText(r.Reservation) }),

@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	coreamount "koordinator.sh/koord/decision/core/amount"
@@ -175,23 +177,41 @@ func usersText(r *schedulingv1alpha1.Reservation) string {
 	}
 }
 
-// ownersText says which pods may use a Reservation.
+// ownersText says which pods may use a Reservation. An owner that names nothing is left out, as the scheduler does.
 func ownersText(r *schedulingv1alpha1.Reservation) string {
 	var parts []string
 	for _, o := range r.Spec.Owners {
 		var terms []string
 		if o.Object != nil {
-			terms = append(terms, "pod "+o.Object.Namespace+"/"+o.Object.Name)
+			terms = append(terms, referenceText("pod", o.Object.Namespace, o.Object.Name, o.Object.UID))
 		}
 		if o.Controller != nil {
-			terms = append(terms, o.Controller.Kind+" "+o.Controller.Namespace+"/"+o.Controller.Name)
+			c := o.Controller
+			terms = append(terms, referenceText(cmp.Or(c.Kind, "controller"), c.Namespace, c.Name, c.UID))
 		}
 		if o.LabelSelector != nil {
 			terms = append(terms, "pods with "+metav1.FormatLabelSelector(o.LabelSelector))
 		}
-		parts = append(parts, strings.Join(terms, " and "))
+		if len(terms) > 0 {
+			parts = append(parts, strings.Join(terms, " and "))
+		}
 	}
 	return strings.Join(parts, ", or ")
+}
+
+// referenceText is a reference to an object of which only the fields that are set are compared.
+func referenceText(kind, namespace, name string, uid types.UID) string {
+	switch {
+	case name != "" && namespace != "":
+		return kind + " " + namespace + "/" + name
+	case name != "":
+		return kind + " " + name
+	case uid != "":
+		return kind + " with uid " + string(uid)
+	case namespace != "":
+		return "any " + kind + " in namespace " + namespace
+	}
+	return "any " + kind
 }
 
 // createdText is the age of a Reservation.

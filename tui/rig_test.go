@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -168,19 +169,27 @@ func (r *rig) press(names ...string) *rig {
 	return r
 }
 
-// lines are what is on the screen, without styles; they are checked against the size of the terminal.
-func (r *rig) lines() []string {
-	r.t.Helper()
+// misfit says what of the screen does not fit the terminal; empty when all does.
+func (r *rig) misfit() string {
 	lines := strings.Split(r.m.draw(), "\n")
 	if len(lines) != r.m.height {
-		r.t.Fatalf("%d lines on a terminal of %d", len(lines), r.m.height)
+		return fmt.Sprintf("%d lines on a terminal of %d", len(lines), r.m.height)
 	}
 	for i, line := range lines {
 		if w := cell.Width(line); w > r.m.width {
-			r.t.Fatalf("line %d of %d cells on a terminal of %d: %q", i, w, r.m.width, line)
+			return fmt.Sprintf("line %d of %d cells on a terminal of %d: %q", i, w, r.m.width, line)
 		}
 	}
-	return lines
+	return ""
+}
+
+// lines are what is on the screen, without styles; they are checked against the size of the terminal.
+func (r *rig) lines() []string {
+	r.t.Helper()
+	if misfit := r.misfit(); misfit != "" {
+		r.t.Fatal(misfit)
+	}
+	return strings.Split(r.m.draw(), "\n")
 }
 
 func (r *rig) screen() string { return strings.Join(r.lines(), "\n") }

@@ -21,6 +21,12 @@ func (m *Model) feed() *feedState {
 	return state
 }
 
+// awaited reports whether the current view has no answer yet.
+func (m *Model) awaited() bool {
+	state := m.feed()
+	return state != nil && !state.known
+}
+
 // incomplete lists what the current answer could not see.
 func (m *Model) incomplete() []string { return m.page().content().incomplete }
 
@@ -141,9 +147,16 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 
 // drawEmpty says that there is nothing, and how to get something.
 func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
-	text := []string{m.st.Bold.Render(what), ""}
+	width := max(r.w-4, 1)
+	var text []string
+	for _, line := range cell.Wrap(what, width) {
+		text = append(text, m.st.Bold.Render(line))
+	}
+	text = append(text, "")
 	for _, h := range hints {
-		text = append(text, m.st.Dim.Render(m.called(h)))
+		for _, line := range cell.Wrap(m.called(h), width) {
+			text = append(text, m.st.Dim.Render(line))
+		}
 	}
 	return panel(text, r)
 }

@@ -74,7 +74,8 @@ func (m *Model) drawPrompt(width int) string {
 	if m.prompt.mode == promptFilter {
 		lead = " /"
 	}
-	line := st.Key.Render(lead) + st.Bold.Render(m.promptText(width)) + st.Faint.Render(m.ghost())
+	text, _ := m.promptText(width)
+	line := st.Key.Render(lead) + st.Bold.Render(text) + st.Faint.Render(m.ghost())
 	note := ""
 	switch {
 	case m.prompt.err != nil:
@@ -101,14 +102,25 @@ func (m *Model) candidates() string {
 	return strings.Join(found, "  ")
 }
 
-// promptText is the end of the typed text that fits.
-func (m *Model) promptText(width int) string {
-	text, room := cell.Clean(m.prompt.input.Value()), width-promptLead-2
-	runes := []rune(text)
-	for len(runes) > 0 && cell.Width(string(runes)) > room {
-		runes = runes[1:]
+// promptText is the part of the typed text that is seen, which has the cursor in it, and how many of its cells are before the cursor.
+func (m *Model) promptText(width int) (text string, before int) {
+	all, room := []rune(cell.Clean(m.prompt.input.Value())), max(width-promptLead-2, 0)
+	at := min(m.prompt.input.Position(), len(all))
+	// The end of the text, else as much before the cursor as after it.
+	from := fitting(all, room)
+	if from > 0 && from >= at {
+		from = fitting(all[:at], room/2)
 	}
-	return string(runes)
+	return cell.Truncate(string(all[from:]), room, ""), cell.Width(string(all[from:at]))
+}
+
+// fitting is where the end of a text begins that takes no more than some cells.
+func fitting(text []rune, cells int) int {
+	from := 0
+	for from < len(text) && cell.Width(string(text[from:])) > cells {
+		from++
+	}
+	return from
 }
 
 // promptCursor is where the terminal's cursor belongs; nil while nothing is typed.
@@ -116,10 +128,8 @@ func (m *Model) promptCursor() *tea.Cursor {
 	if m.prompt.mode == promptOff || m.tooSmall() {
 		return nil
 	}
-	all := []rune(m.prompt.input.Value())
-	behind := all[min(m.prompt.input.Position(), len(all)):]
-	x := promptLead + cell.Width(m.promptText(m.width)) - cell.Width(cell.Clean(string(behind)))
-	cursor := tea.NewCursor(max(x, promptLead), m.frame().status.y)
+	_, before := m.promptText(m.width)
+	cursor := tea.NewCursor(promptLead+before, m.frame().status.y)
 	cursor.Blink = false
 	return cursor
 }

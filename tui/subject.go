@@ -14,8 +14,7 @@ import (
 // subject is a kind of object that a screen explains. The describe and yaml screens, and the commands that take any object,
 // know kinds by their subjects alone.
 type subject struct {
-	kind       source.Kind
-	namespaced bool
+	kind source.Kind
 	// names are the known names for completion, NAMESPACE/NAME where there are namespaces.
 	names func() []string
 	// describe asks for a description of the object.
@@ -82,7 +81,7 @@ func (m *Model) objectNamed(arg string) object {
 		namespace, name = "", arg
 	}
 	for _, s := range m.screens {
-		if s.subject != nil && s.subject.namespaced == namespaced {
+		if s.subject != nil && s.subject.kind.Namespaced == namespaced {
 			return object{kind: s.subject.kind, namespace: namespace, name: name}
 		}
 	}
@@ -95,13 +94,22 @@ func (m *Model) objectOfKind(word, arg string) object {
 		if s.subject == nil || !slices.Contains(s.subject.kind.Words(), word) {
 			continue
 		}
-		about := object{kind: s.subject.kind, name: arg}
-		if namespace, name, ok := strings.Cut(arg, "/"); ok && s.subject.namespaced {
-			about.namespace, about.name = namespace, name
-		}
-		return about
+		return m.objectCalled(s.subject.kind, arg)
 	}
 	return object{}
+}
+
+// objectCalled is the object of a kind that an argument names: NAME, or NAMESPACE/NAME where there are namespaces. Without a namespace it is
+// in that of the context, as for kubectl.
+func (m *Model) objectCalled(kind source.Kind, arg string) object {
+	if !kind.Namespaced {
+		return object{kind: kind, name: arg}
+	}
+	namespace, name, ok := strings.Cut(arg, "/")
+	if !ok {
+		namespace, name = m.defaultNamespace(), arg
+	}
+	return object{kind: kind, namespace: namespace, name: name}
 }
 
 // objectNames are the names of all kinds that are known.

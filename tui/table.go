@@ -51,6 +51,9 @@ var textActions = []action{
 
 func scrollBy(lines int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
+		if m.awaited() {
+			return nil // there is no text yet
+		}
 		s := m.page()
 		s.scroll = max(s.scroll+lines, 0) // settle keeps it from passing the end
 		return nil

@@ -68,7 +68,7 @@ func (m *Model) settle() {
 		t.SetSize(f.body.w, f.body.h-1-m.tableTop(f))
 	}
 	s := m.page()
-	if s.scroll > 0 {
+	if s.scroll > 0 && !m.awaited() { // an answer that is awaited again, after another object, is read on where it was
 		lines, room := m.text(f)
 		s.scroll = max(min(s.scroll, len(lines)-room), 0)
 	}

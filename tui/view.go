@@ -86,8 +86,8 @@ func (m *Model) drawBody(f frame) []string {
 	banners := m.banners(f.body.w)
 	room := rect{w: f.body.w, h: max(f.body.h-len(banners), 0)}
 	var content []string
-	if state := m.feed(); state != nil && !state.known {
-		content = m.drawUnknown(state, room)
+	if m.awaited() {
+		content = m.drawUnknown(m.feed(), room)
 	} else {
 		content = m.drawScreen(f, room)
 	}

@@ -112,6 +112,18 @@ func Truncate(text string, width int, tail string) string {
 	return ansi.Truncate(text, width, tail)
 }
 
+// Middle cuts the text to at most width cells and keeps both ends of it, with mark between them: names that a controller makes up differ
+// in their last characters. A width that has no room for both ends keeps the first.
+func Middle(text string, width int, mark string) string {
+	room := width - Width(mark)
+	last := room * 2 / 5
+	if Width(text) <= width || last < 3 {
+		return Truncate(text, width, mark)
+	}
+	end := ansi.TruncateLeft(text, Width(text)-last, "")
+	return ansi.Truncate(text, width-Width(end), mark) + end
+}
+
 // Left is the text cut or padded on the right to exactly width cells.
 func Left(text string, width int, tail string) string {
 	text = Truncate(text, width, tail)

@@ -21,6 +21,10 @@ func TestText(t *testing.T) {
 		"two ends":                        {Spread("ab", "cd", 8, "…"), "ab    cd"},
 		"the right end is cut":            {Spread("ab", "0123456789", 11, "…"), "ab 0123456…"},
 		"or dropped":                      {Spread("abcdef", "0123456789", 10, "…"), "abcdef    "},
+		"both ends of a name are kept":    {Middle("executor-00017", 10, "…"), "execut…017"},
+		"a name that fits is whole":       {Middle("executor-1", 10, "…"), "executor-1"},
+		"no room for two ends":            {Middle("executor-17", 7, "…"), "execut…"},
+		"both ends in styles":             {ansi.Strip(Middle("\x1b[1mexecutor-00017\x1b[m", 10, "…")), "execut…017"},
 		"control characters become blank": {Clean("a\x1b[2J\nb"), "a [2J b"},
 	} {
 		if tc.got != tc.want {
@@ -83,6 +87,25 @@ func TestFoldKeepsEverything(t *testing.T) {
 		}
 		if back != text {
 			t.Fatalf("got %q back, want %q", back, text)
+		}
+	})
+}
+
+// TestMiddleKeepsBothEnds of any text, and stays inside.
+func TestMiddleKeepsBothEnds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("ab-é世界")), 0, 60, -1).Draw(t, "text")
+		width := rapid.IntRange(-1, 70).Draw(t, "width")
+		got := Middle(text, width, "…")
+		if Width(got) > max(width, 0) {
+			t.Fatalf("%q is wider than %d", got, width)
+		}
+		first, last, cut := strings.Cut(got, "…")
+		if !cut && got != text && width > 0 || cut && (!strings.HasPrefix(text, first) || !strings.HasSuffix(text, last)) {
+			t.Fatalf("%q is cut to %q", text, got)
+		}
+		if cut && width >= 12 && Width(last) < 3 {
+			t.Fatalf("of %q no end is left in %q", text, got)
 		}
 	})
 }

@@ -207,7 +207,11 @@ func (t *Table[T]) row(row *T, shown, widths []int, width int, st *style.Set, se
 }
 
 func (t *Table[T]) cell(b *strings.Builder, row *T, c Column[T], width int, st *style.Set) {
-	text := cell.Truncate(c.Cell(row, width, st), width, st.Ellipsis)
+	cut := cell.Truncate
+	if c.Ends {
+		cut = cell.Middle
+	}
+	text := cut(c.Cell(row, width, st), width, st.Ellipsis)
 	pad := cell.Blank(width - cell.Width(text))
 	if c.Right {
 		st.Plain.Write(b, pad)

@@ -21,6 +21,8 @@ type Column[T any] struct {
 	Grow int
 	// Max width in cells; 0 is unbounded.
 	Max int
+	// Ends keeps both ends of a text that is cut, as names need that differ in their last characters.
+	Ends bool
 	// Right aligns text to the right.
 	Right bool
 	// Wide columns are seen in wide mode only.
@@ -71,6 +73,8 @@ type Table[T any] struct {
 	wide     bool
 
 	cursor, offset int
+	// left is the key of the row that the cursor was on while no row is visible; it goes back there.
+	left string
 	// width that columns share and height for rows, in cells.
 	width, height int
 }
@@ -179,7 +183,7 @@ func (t *Table[T]) SortBy(title string, largestFirst bool) {
 		if t.sortBy == i {
 			t.descending = !was
 		}
-		t.sortBy, t.cursor, t.offset, t.choosing = i, 0, 0, false
+		t.sortBy, t.cursor, t.offset, t.choosing, t.left = i, 0, 0, false, ""
 		t.arrange("")
 		return
 	}
@@ -250,11 +254,12 @@ func (t *Table[T]) At(line int) bool {
 	return true
 }
 
+// heldKey is the key of the row under the cursor, or of the one that it was on last where no row is visible.
 func (t *Table[T]) heldKey() string {
 	if row := t.Selected(); row != nil {
 		return t.key(row)
 	}
-	return ""
+	return t.left
 }
 
 // arrange filters and sorts.
@@ -266,6 +271,10 @@ func (t *Table[T]) arrange(held string) {
 		}
 	}
 	t.order()
+	t.left = ""
+	if len(t.visible) == 0 {
+		t.left = held
+	}
 	t.hold(held)
 	t.scroll()
 }

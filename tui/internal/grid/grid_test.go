@@ -97,6 +97,43 @@ func TestCursorStaysOnItsRow(t *testing.T) {
 	}
 }
 
+// TestTheCursorGoesBackToItsRow once a row is visible again, unless the rows were sorted: then what comes first is wanted.
+func TestTheCursorGoesBackToItsRow(t *testing.T) {
+	cities := []city{{"aue", 1}, {"bonn", 7}, {"kiel", 5}}
+	for name, tc := range map[string]struct {
+		do   func(*Table[city])
+		want string
+	}{
+		"a filter matched none":         {func(t *Table[city]) { _ = t.SetFilter("zzz"); _ = t.SetFilter("") }, "kiel"},
+		"the labels were not known":     {func(t *Table[city]) { _ = t.SetFilter("-l a=b"); t.Admit(map[string]bool{"bonn": true, "kiel": true}) }, "kiel"},
+		"the labels select another row": {func(t *Table[city]) { _ = t.SetFilter("-l a=b"); t.Admit(map[string]bool{"bonn": true}) }, "bonn"},
+		"the rows were gone":            {func(t *Table[city]) { t.SetRows(nil); t.SetRows(cities) }, "kiel"},
+		"it came back later than others": {func(t *Table[city]) {
+			t.SetRows(nil)
+			t.SetRows(cities[:2])
+			t.SetRows(cities)
+		}, "aue"},
+		"no row was a problem": {func(t *Table[city]) {
+			t.SetRows([]city{{"kiel", 5}})
+			t.ToggleProblems()
+			t.SetRows(cities)
+			t.ToggleProblems()
+		}, "bonn"},
+		"sorted while none was":  {func(t *Table[city]) { t.SetRows(nil); t.SortBy("SIZE", true); t.SetRows(cities) }, "bonn"},
+		"moved while none was":   {func(t *Table[city]) { t.SetRows(nil); t.Move(-1); t.SetRows(cities) }, "kiel"},
+		"another row was chosen": {func(t *Table[city]) { t.SetRows(nil); t.SetRows(cities); t.Move(-1); t.SetRows(cities) }, "bonn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := newCities(cities...)
+			table.Select("kiel")
+			tc.do(table)
+			if got := table.Selected().name; got != tc.want {
+				t.Errorf("the cursor is on %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestTheCursorIsAlwaysSeen(t *testing.T) {
 	rows := make([]city, 50)
 	for i := range rows {

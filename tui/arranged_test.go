@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/fixture"
+)
+
+// arranged is the cluster of the fixture whose lists come in another order, or with objects missing.
+type arranged struct {
+	fixture.Source
+	// pick says which objects of a list of n there are, by their places; nil leaves the list as it is.
+	pick func(n int) []int
+	// gone is the key of an object that is no longer there, neither in lists nor by its name.
+	gone string
+	// only is the key of the one object that lists have; empty for all.
+	only string
+}
+
+// Ways to arrange a list.
+func noRows(int) []int { return nil }
+
+func reversed(n int) []int {
+	out := whole(n)
+	slices.Reverse(out)
+	return out
+}
+
+func whole(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func arrange[T any](a *arranged, all []T, about func(*T) object) []T {
+	places := whole(len(all))
+	if a.pick != nil {
+		places = a.pick(len(all))
+	}
+	var out []T
+	for _, i := range places {
+		if key := about(&all[i]).key(); (a.gone == "" || key != a.gone) && (a.only == "" || key == a.only) {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+// rearrangeable begins a rig whose lists can be arranged.
+func rearrangeable(t testing.TB) (*rig, *arranged) {
+	t.Helper()
+	r := newRig(t, 30)
+	a := &arranged{Source: r.src.Source}
+	r.src.Source = a
+	return r, a
+}
+
+// lists are the screens that are a table.
+func lists(t testing.TB) []string {
+	t.Helper()
+	var out []string
+	for _, s := range newRig(t, 1).m.screens {
+		if s.subject == nil && s.content(&page{screen: s}).table != nil {
+			out = append(out, s.name)
+		}
+	}
+	return out
+}
+
+// eachList runs a test with every screen that is a table.
+func eachList(t *testing.T, test func(t *testing.T, name string)) {
+	t.Helper()
+	all := lists(t)
+	if len(all) < 7 {
+		t.Fatalf("only %q are lists", all)
+	}
+	for _, name := range all {
+		t.Run(name, func(t *testing.T) { test(t, name) })
+	}
+}
+
+// lost is the error about an object that is gone; nil when it is there.
+func (a *arranged) lost(kind source.Kind, key string) error {
+	if a.gone == "" || key != a.gone {
+		return nil
+	}
+	return finding.Wrap(fmt.Errorf("get %s %q: not found", kind.Plural, key), finding.NotFound, "kubectl get "+kind.Plural)
+}
+
+func (a *arranged) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.NodeOverviewList, error) {
+	if len(q.Names) > 0 && a.lost(source.KindNode, q.Names[0]) != nil {
+		return nil, a.lost(source.KindNode, q.Names[0])
+	}
+	list, err := a.Source.Nodes(ctx, q)
+	if err == nil && len(q.Names) == 0 {
+		list.Items = arrange(a, list.Items, func(n *diagnostics.NodeOverview) object { return nodeObject(n.Name) })
+	}
+	return list, err
+}
+
+func (a *arranged) Pods(ctx context.Context, q source.PodQuery) (*diagnostics.PodOverviewList, error) {
+	if len(q.Names) > 0 && a.lost(source.KindPod, q.Namespace+"/"+q.Names[0]) != nil {
+		return nil, a.lost(source.KindPod, q.Namespace+"/"+q.Names[0])
+	}
+	list, err := a.Source.Pods(ctx, q)
+	if err == nil && len(q.Names) == 0 {
+		list.Items = arrange(a, list.Items, func(p *diagnostics.PodOverview) object { return podObject(p.Namespace, p.Name) })
+	}
+	return list, err
+}
+
+func (a *arranged) Migrations(ctx context.Context) (*source.Migrations, error) {
+	list, err := a.Source.Migrations(ctx)
+	if err == nil {
+		list.Items = arrange(a, list.Items, func(e *diagnostics.MigrationExplanation) object { return migrationObject(e.Name) })
+	}
+	return list, err
+}
+
+func (a *arranged) ForecastMigrations(ctx context.Context, rounds int) (*diagnostics.MigrationForecast, error) {
+	list, err := a.Source.ForecastMigrations(ctx, rounds)
+	if err == nil {
+		list.Moves = arrange(a, list.Moves, func(m *diagnostics.ForecastMove) object { return podObject(m.Namespace, m.Name) })
+	}
+	return list, err
+}
+
+func (a *arranged) Quotas(ctx context.Context) ([]source.Quota, error) {
+	list, err := a.Source.Quotas(ctx)
+	return arrange(a, list, func(q *source.Quota) object { return quotaObject(q.Namespace, q.Name) }), err
+}
+
+func (a *arranged) Reservations(ctx context.Context) ([]schedulingv1alpha1.Reservation, error) {
+	list, err := a.Source.Reservations(ctx)
+	return arrange(a, list, func(r *schedulingv1alpha1.Reservation) object { return reservationObject(r.Name) }), err
+}
+
+func (a *arranged) Gangs(ctx context.Context) (*source.Gangs, error) {
+	list, err := a.Source.Gangs(ctx)
+	if err == nil {
+		list.Items = arrange(a, list.Items, func(g *source.Gang) object { return gangObject(g.Namespace, g.Name) })
+	}
+	return list, err
+}
+
+func (a *arranged) ExplainNode(ctx context.Context, name string, spec diagnostics.NodeExplanationSpec) (*diagnostics.NodeExplanation, error) {
+	if err := a.lost(source.KindNode, name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainNode(ctx, name, spec)
+}
+
+func (a *arranged) ExplainPod(ctx context.Context, namespace, name string, spec diagnostics.PodExplanationSpec) (*diagnostics.PodExplanation, error) {
+	if err := a.lost(source.KindPod, namespace+"/"+name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainPod(ctx, namespace, name, spec)
+}
+
+func (a *arranged) ExplainMigration(ctx context.Context, name string) (*diagnostics.MigrationExplanation, error) {
+	if err := a.lost(source.KindMigration, name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainMigration(ctx, name)
+}

@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"koordinator.sh/koord/tui/internal/grid"
+)
+
+// order is the names of the rows from the first to the last, without what they have in common.
+func (r *rig) order(lead string) string {
+	table := r.m.table()
+	out := make([]string, table.Len())
+	for i := range out {
+		table.Move(math.MinInt32)
+		table.Move(i)
+		out[i] = strings.TrimPrefix(r.selectedKey(), lead)
+	}
+	return strings.Join(out, " ")
+}
+
+// TestListsAreSortedByWhatTheirColumnsShow: the keys, the mark in the header and the rows agree.
+func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
+	for name, tc := range map[string]struct {
+		screen, lead string
+		keys         []string
+		wantTitle    string
+		want         string
+	}{
+		"gangs by name":                        {gangsName, "ml/", nil, "NAME↑", "lost sweep train tune"},
+		"the gravest gang first":               {gangsName, "ml/", []string{"S"}, "STATE↓", "lost tune sweep train"},
+		"the gang with the most members first": {gangsName, "ml/", []string{"P"}, "PODS↓", "sweep tune train lost"},
+		"the gang that waits longest first":    {gangsName, "ml/", []string{"T"}, "SINCE↑", "train tune sweep lost"},
+		"and the one that waits shortest":      {gangsName, "ml/", []string{"T", "T"}, "SINCE↓", "lost sweep tune train"},
+
+		"quotas as a tree":          {quotasName, "quotas/", nil, "NAME↑", "analytics report spark shop catalog checkout search trial typo"},
+		"the gravest quota first":   {quotasName, "quotas/", []string{"S"}, "STATE↓", "typo spark analytics search trial report shop catalog checkout"},
+		"the most used quota first": {quotasName, "quotas/", []string{"U"}, "USED↓", "analytics spark shop search checkout report catalog typo trial"},
+		"the most requested first":  {quotasName, "quotas/", []string{"R"}, "REQUEST↓", "analytics spark shop search checkout report catalog typo trial"},
+
+		"Reservations by name":               {reservationsName, "", nil, "NAME↑", "big catalog checkout nightly search"},
+		"the gravest Reservation first":      {reservationsName, "", []string{"S"}, "STATE↓", "search big checkout catalog nightly"},
+		"the largest Reservation first":      {reservationsName, "", []string{"C"}, "", "search checkout nightly catalog big"},
+		"the one that ends first, ties kept": {reservationsName, "", []string{"L"}, "LEFT↑", "big catalog checkout search nightly"},
+
+		"jobs by pod, those that ended last": {migrationsName, "", nil, "POD↑", "manual hot-4-d hot-4-b hot-4-a hot-4-c hot-4-e hot-4-f"},
+		"jobs by name":                       {migrationsName, "", []string{"N"}, "", "hot-4-a hot-4-b hot-4-c hot-4-d hot-4-e hot-4-f manual"},
+		"the gravest job first":              {migrationsName, "", []string{"S"}, "STATE↓", "hot-4-f hot-4-a manual hot-4-b hot-4-c hot-4-d hot-4-e"},
+		"the job with the least time left":   {migrationsName, "", []string{"L"}, "LEFT↑", "hot-4-a hot-4-b hot-4-c hot-4-d manual hot-4-e hot-4-f"},
+
+		"moves by round":           {forecastName, "shop/", nil, "ROUND↑", "checkout-0004 search-0004 analytics/spark-exec-0004"},
+		"the last round first":     {forecastName, "shop/", []string{"R"}, "ROUND↓", "analytics/spark-exec-0004 checkout-0004 search-0004"},
+		"moves by pod":             {forecastName, "shop/", []string{"P"}, "POD↑", "analytics/spark-exec-0004 checkout-0004 search-0004"},
+		"moves without a node":     {forecastName, "shop/", []string{"T"}, "TO↑", "analytics/spark-exec-0004 checkout-0004 search-0004"},
+		"moves by node, backwards": {forecastName, "shop/", []string{"T", "T"}, "TO↓", "search-0004 checkout-0004 analytics/spark-exec-0004"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 30).start().openScreen(tc.screen).press(tc.keys...)
+			if text := r.plain(); !strings.Contains(text, tc.wantTitle) {
+				t.Errorf("no column is marked as %s:\n%s", tc.wantTitle, text)
+			}
+			if diff := cmp.Diff(tc.want, r.order(tc.lead)); diff != "" {
+				t.Errorf("unexpected order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOrdersAreTotal: a comparison that contradicts itself lets rows jump at every refresh.
+func TestOrdersAreTotal(t *testing.T) {
+	t.Run("gangs", func(t *testing.T) { checkOrders(t, gangColumns(builtNow), anyGang) })
+	t.Run("quotas", func(t *testing.T) { checkOrders(t, quotaColumns(), anyQuota) })
+	t.Run("reservations", func(t *testing.T) { checkOrders(t, reservationColumns(builtNow), anyReservation) })
+	t.Run("migrations", func(t *testing.T) { checkOrders(t, migrationColumns(builtNow), anyMigration) })
+	t.Run("moves", func(t *testing.T) { checkOrders(t, moveColumns(), anyMove) })
+	t.Run("pods", func(t *testing.T) { checkOrders(t, podColumns(true), anyPod) })
+	t.Run("nodes", func(t *testing.T) { checkOrders(t, nodeColumns(builtNow), anyNode) })
+}
+
+func checkOrders[R any](t *testing.T, columns []grid.Column[R], row func(*rapid.T) R) {
+	t.Helper()
+	rows := rapid.Custom(row)
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := rows.Draw(t, "a"), rows.Draw(t, "b"), rows.Draw(t, "c")
+		for _, column := range columns {
+			compare := column.Compare
+			if compare == nil {
+				continue
+			}
+			switch {
+			case compare(&a, &a) != 0:
+				t.Fatalf("%s: a row differs from itself", column.Title)
+			case (compare(&a, &b) > 0) != (compare(&b, &a) < 0) || (compare(&a, &b) == 0) != (compare(&b, &a) == 0):
+				t.Fatalf("%s: a to b is %d, b to a is %d", column.Title, compare(&a, &b), compare(&b, &a))
+			case compare(&a, &b) <= 0 && compare(&b, &c) <= 0 && compare(&a, &c) > 0:
+				t.Fatalf("%s: a comes before b and b before c, but c before a", column.Title)
+			}
+		}
+	})
+}
+
+// TestRowsThatAreEqualKeepTheirOrder, also in the opposite order, so that a refresh moves nothing.
+func TestRowsThatAreEqualKeepTheirOrder(t *testing.T) {
+	rows := rapid.SliceOfN(rapid.Custom(anyMove), 2, 20)
+	table := newMoveTable()
+	rapid.Check(t, func(t *rapid.T) {
+		all := rows.Draw(t, "rows")
+		for i := range all {
+			all[i].Plugin = strings.Repeat("i", i) // which no column that is drawn first sorts by
+		}
+		descending := rapid.Bool().Draw(t, "descending")
+		table.SortBy("POD", false)
+		table.SortBy("ROUND", descending)
+		table.SetRows(slices.Clone(all))
+		var last *moveRow
+		for i := range table.Len() {
+			table.Move(-table.Len())
+			table.Move(i)
+			row := table.Selected()
+			if last != nil && last.Round == row.Round && len(last.Plugin) > len(row.Plugin) {
+				t.Fatalf("of round %d, row %d comes before row %d", row.Round, len(last.Plugin), len(row.Plugin))
+			}
+			if last != nil && (last.Round < row.Round) == descending && last.Round != row.Round {
+				t.Fatalf("round %d comes before round %d, descending is %t", last.Round, row.Round, descending)
+			}
+			last = row
+		}
+	})
+}
