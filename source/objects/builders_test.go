@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,3 +119,6 @@ func quotaUsing(name, namespace, used, runtime string) schedulingsigsv1alpha1.El
 func shuffled[T any](t *rapid.T, list []T, label string) []T {
 	return rapid.Permutation(list).Draw(t, label)
 }
+
+// sorted is a sorted copy of names.
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
