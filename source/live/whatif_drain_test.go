@@ -3,6 +3,7 @@ package live
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +151,7 @@ func TestNodesToDrainAreSelected(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			cluster, _ := draining()
+			slices.Reverse(cluster.server.Nodes)
 			answer, err := cluster.source(t).ForecastDrain(t.Context(), tc.query)
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) || tc.wantCode != "" && !hasCode(err, tc.wantCode) {
@@ -164,8 +166,8 @@ func TestNodesToDrainAreSelected(t *testing.T) {
 			for _, n := range answer.Nodes {
 				got = append(got, n.Name)
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Errorf("nodes (-want +got):\n%s", diff)
+			if diff := cmp.Diff(tc.want, got); diff != "" || !strings.HasPrefix(answer.Command, "kubectl drain "+strings.Join(tc.want, " ")) {
+				t.Errorf("%s, nodes (-want +got):\n%s", answer.Command, diff)
 			}
 		})
 	}
