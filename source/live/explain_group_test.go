@@ -65,6 +65,10 @@ func TestAGangIsExplainedFromWhatMayBeRead(t *testing.T) {
 			if answer.Kind != "GangExplanation" || answer.Name != "train" || len(answer.Incomplete) != len(tc.wantIncomplete) {
 				t.Errorf("unexpected answer %+v", answer)
 			}
+			// What comes next depends on rules that may exist and were not seen.
+			if (answer.Next == "") != (len(tc.wantIncomplete) > 0) {
+				t.Errorf("next %q, incomplete %q", answer.Next, answer.Incomplete)
+			}
 			for _, line := range tc.wantIncomplete {
 				if !lineFrom(answer.Incomplete, line) {
 					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
