@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live/livetest"
 	"koordinator.sh/koord/source/objects"
@@ -116,6 +117,51 @@ func TestAnAdmissionIsExplainedFromWhatMayBeRead(t *testing.T) {
 	}
 }
 
+// TestWhoAppliesTheProfilesIsRead: the API server where it has the policy with its binding, and else the webhook.
+func TestWhoAppliesTheProfilesIsRead(t *testing.T) {
+	served := func(resource string) func(*clusterBuilder) {
+		return func(b *clusterBuilder) {
+			b.list(resource, &metav1.PartialObjectMetadataList{Items: []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: policy.Name}}}})
+		}
+	}
+	const policies, bindings = "mutatingadmissionpolicies", "mutatingadmissionpolicybindings"
+	tests := map[string]struct {
+		edits          []func(*clusterBuilder)
+		want           diagnosticsv1alpha1.AdmissionPath
+		wantReason     string
+		wantIncomplete int
+		// wantWarning is that no webhook is registered.
+		wantWarning bool
+	}{
+		"no policy":             {want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicies koordinator-colocation-profiles"},
+		"a policy unbound":      {edits: []func(*clusterBuilder){served(policies)}, want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicybindings koordinator-colocation-profiles"},
+		"a policy in force":     {edits: []func(*clusterBuilder){served(policies), served(bindings)}, want: diagnosticsv1alpha1.AdmissionByPolicy},
+		"it may not be read":    {edits: []func(*clusterBuilder){served(bindings), func(b *clusterBuilder) { b.denied("get " + policies) }}, want: diagnosticsv1alpha1.AdmissionPathUnknown, wantReason: "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them", wantIncomplete: 1},
+		"nor may the binding":   {edits: []func(*clusterBuilder){served(policies), func(b *clusterBuilder) { b.denied("get " + bindings) }}, want: diagnosticsv1alpha1.AdmissionPathUnknown, wantReason: "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them", wantIncomplete: 1},
+		"there are no webhooks": {edits: []func(*clusterBuilder){func(b *clusterBuilder) { delete(b.server.Lists, "mutatingwebhookconfigurations") }}, want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicies koordinator-colocation-profiles", wantWarning: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := admitting()
+			for _, edit := range tc.edits {
+				edit(cluster)
+			}
+			answer, err := cluster.source(t).ExplainAdmission(t.Context(), source.AdmissionQuery{Pods: []source.AdmissionPod{manifest()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			item := &answer.Items[0]
+			if item.AppliedBy != tc.want || !strings.HasSuffix(item.AppliedReason, tc.wantReason) || len(answer.Incomplete) != tc.wantIncomplete {
+				t.Errorf("by %s because %q, incomplete %q; want %s because %q", item.AppliedBy, item.AppliedReason, answer.Incomplete, tc.want, tc.wantReason)
+			}
+			unregistered := slices.ContainsFunc(item.Findings, func(f diagnosticsv1alpha1.Finding) bool { return f.Code == string(finding.NotInstalled) })
+			if unregistered != tc.wantWarning {
+				t.Errorf("findings %+v", item.Findings)
+			}
+		})
+	}
+}
+
 func TestWhereNothingMayBeReadThereIsNothingToSay(t *testing.T) {
 	cluster := admitting().denied("list clustercolocationprofiles", "list priorityclasses", "list elasticquotas", "get namespaces")
 	answer, err := cluster.source(t).ExplainAdmission(t.Context(), source.AdmissionQuery{Pods: []source.AdmissionPod{manifest()}})
@@ -194,13 +240,21 @@ func TestAQuotaOfAnotherNamespaceNeedsAPermission(t *testing.T) {
 	}
 }
 
+// ofAPodThatExists makes a manifest that of kubectl get -o yaml.
+func ofAPodThatExists(p *corev1.Pod) {
+	p.UID, p.ResourceVersion = "uid", "7"
+	owned("web")(p)
+}
+
 func TestADryRunOfAPodIsCompared(t *testing.T) {
 	forbidden := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		livetest.Fail(w, int(denied403.Code), denied403.Reason, denied403.Message)
 	})
+	var sent corev1.Pod
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var p corev1.Pod
 		_ = json.NewDecoder(r.Body).Decode(&p)
+		sent = p
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusCreated)
 		_ = json.NewEncoder(w).Encode(p)
@@ -220,7 +274,7 @@ func TestADryRunOfAPodIsCompared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cluster := admitting().denied(tc.denied...)
 			cluster.server.Creates = map[string]http.Handler{"pods": tc.answer}
-			answer, err := cluster.source(t).ExplainAdmission(t.Context(), source.AdmissionQuery{Pods: []source.AdmissionPod{manifest()}, DryRun: true})
+			answer, err := cluster.source(t).ExplainAdmission(t.Context(), source.AdmissionQuery{Pods: []source.AdmissionPod{manifest(ofAPodThatExists)}, DryRun: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,6 +288,9 @@ func TestADryRunOfAPodIsCompared(t *testing.T) {
 			differs := slices.ContainsFunc(item.Findings, func(f diagnosticsv1alpha1.Finding) bool { return f.Code == string(finding.AdmissionDiffers) })
 			if differs != (tc.wantAgrees != nil && !*tc.wantAgrees) {
 				t.Errorf("findings %+v", item.Findings)
+			}
+			if sent.Name != "" || sent.UID != "" || sent.ResourceVersion != "" || sent.OwnerReferences != nil || sent.GenerateName == "" && tc.wantRun == diagnosticsv1alpha1.DryRunAccepted {
+				t.Errorf("a pod that exists, or may not be created, is sent: %+v", sent.ObjectMeta)
 			}
 			for _, asked := range cluster.server.Requests() {
 				if strings.HasPrefix(asked, "POST") && !strings.Contains(asked, "dryRun=All") {
