@@ -197,17 +197,17 @@ func (v *reviews) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestAQuotaOfAnotherNamespaceNeedsAPermission(t *testing.T) {
 	foreign := func(p *corev1.Pod) { p.Labels = map[string]string{extension.LabelQuotaName: "vault"} }
 	tests := map[string]struct {
-		reviews        reviews
+		reviews        *reviews
 		pod            func(*corev1.Pod)
 		denied         []string
 		wantAsked      []string
 		wantVerdict    diagnosticsv1alpha1.AdmissionVerdict
 		wantIncomplete int
 	}{
-		"the creator may":                        {reviews: reviews{creator: true}, wantAsked: []string{"selfsubjectaccessreviews"}, wantVerdict: "Admitted"},
-		"its ServiceAccount may":                 {reviews: reviews{account: true}, wantAsked: []string{"selfsubjectaccessreviews", "subjectaccessreviews"}, wantVerdict: "Admitted"},
+		"the creator may":                        {reviews: &reviews{creator: true}, wantAsked: []string{"selfsubjectaccessreviews"}, wantVerdict: "Admitted"},
+		"its ServiceAccount may":                 {reviews: &reviews{account: true}, wantAsked: []string{"selfsubjectaccessreviews", "subjectaccessreviews"}, wantVerdict: "Admitted"},
 		"neither may":                            {wantAsked: []string{"selfsubjectaccessreviews", "subjectaccessreviews"}, wantVerdict: "Refused"},
-		"a controller creates it":                {reviews: reviews{creator: true}, pod: owned("web"), wantAsked: []string{"subjectaccessreviews"}, wantVerdict: "Refused"},
+		"a controller creates it":                {reviews: &reviews{creator: true}, pod: owned("web"), wantAsked: []string{"subjectaccessreviews"}, wantVerdict: "Refused"},
 		"who may is not to be asked of others":   {denied: []string{"create subjectaccessreviews"}, wantAsked: []string{"selfsubjectaccessreviews"}, wantVerdict: "Unknown", wantIncomplete: 1},
 		"the quota is not one that it is in":     {pod: func(p *corev1.Pod) { p.Labels = nil }, wantVerdict: "Admitted"},
 		"a quota that lists the pod's namespace": {pod: func(p *corev1.Pod) { p.Labels[extension.LabelQuotaName] = "shared" }, wantVerdict: "Admitted"},
@@ -221,7 +221,10 @@ func TestAQuotaOfAnotherNamespaceNeedsAPermission(t *testing.T) {
 			}
 			cluster := admitting().denied(tc.denied...).node("worker-1").
 				list("elasticquotas", &schedulingsigsv1alpha1.ElasticQuotaList{Items: []schedulingsigsv1alpha1.ElasticQuota{quota("vault", `["bank"]`), quota("shared", `["shop"]`)}})
-			cluster.server.Creates = map[string]http.Handler{"selfsubjectaccessreviews": &tc.reviews, "subjectaccessreviews": &tc.reviews}
+			if tc.reviews == nil {
+				tc.reviews = &reviews{}
+			}
+			cluster.server.Creates = map[string]http.Handler{"selfsubjectaccessreviews": tc.reviews, "subjectaccessreviews": tc.reviews}
 			edits := []func(*corev1.Pod){foreign}
 			if tc.pod != nil {
 				edits = append(edits, tc.pod)

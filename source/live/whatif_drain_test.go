@@ -104,7 +104,7 @@ func TestADrainIsForecastFromWhatMayBeRead(t *testing.T) {
 			func(b *clusterBuilder) { b.server.NoCRDs, b.server.Diagnostics = true, nil }, unknown, "Unknown",
 			[]string{"list nodemetrics*", "this cluster has no diagnostics API*; where pods go is unknown"}, finding.DiagnosticsUnavailable,
 		},
-		"nobody is asked about pods that do not come back": {
+		"the scheduler is not asked where nothing comes back": {
 			func(b *clusterBuilder) { b.server.Pods, b.server.Diagnostics = nil, nil }, "0 pods evicted", "Completes", nil, "",
 		},
 	}
