@@ -30,12 +30,33 @@ func TestObjectsAnswerInPlaceOfAnAPIThatDoesNot(t *testing.T) {
 		// wantErr is the error of what objects cannot answer either.
 		wantErr string
 	}{
-		"no such API":                 {err: apierrors.NewNotFound(resource, ""), wantCode: finding.DiagnosticsUnavailable, wantMessage: "this cluster has no diagnostics API" + alone, wantHint: "koordctl install"},
-		"no permission":               {err: apierrors.NewForbidden(resource, "", errors.New("no")), wantCode: finding.Forbidden, wantMessage: `you do not have permission to create podexplanations.diagnostics.koordinator.sh in namespace "shop"` + alone, wantHint: "kubectl auth can-i create podexplanations.diagnostics.koordinator.sh -n shop"},
-		"the scheduler is down":       {err: schedulerDown, wantCode: finding.SchedulerUnavailable, wantMessage: "koord-scheduler did not respond" + alone + ": no lease", wantHint: "kubectl get lease -A | grep scheduler"},
-		"the API is broken":           {err: apierrors.NewInternalError(errors.New("nil pointer")), wantCode: finding.DiagnosticsUnavailable, wantMessage: "the diagnostics API did not respond" + alone + ": Internal error occurred: nil pointer", wantHint: "kubectl get apiservice v1alpha1.diagnostics.koordinator.sh"},
-		"the API is busy":             {err: apierrors.NewTooManyRequests("slow down", 1), wantCode: finding.DiagnosticsUnavailable, wantMessage: "the diagnostics API did not respond" + alone + ": slow down", wantHint: "kubectl get apiservice v1alpha1.diagnostics.koordinator.sh"},
-		"it takes too long":           {err: context.DeadlineExceeded, wantCode: finding.DiagnosticsUnavailable, wantMessage: "the diagnostics API did not respond" + alone + ": context deadline exceeded", wantHint: "kubectl get apiservice v1alpha1.diagnostics.koordinator.sh"},
+		"no such API": {
+			err: apierrors.NewNotFound(resource, ""), wantCode: finding.DiagnosticsUnavailable, wantMessage: "this cluster has no diagnostics API" + alone,
+			wantHint: "koordctl install",
+		},
+		"no permission": {
+			err: apierrors.NewForbidden(resource, "", errors.New("no")), wantCode: finding.Forbidden,
+			wantMessage: `you do not have permission to create podexplanations.diagnostics.koordinator.sh in namespace "shop"` + alone,
+			wantHint:    "kubectl auth can-i create podexplanations.diagnostics.koordinator.sh -n shop",
+		},
+		"the scheduler is down": {
+			err: schedulerDown, wantCode: finding.SchedulerUnavailable, wantMessage: "koord-scheduler did not respond" + alone + ": no lease",
+			wantHint: "kubectl get lease -A | grep scheduler",
+		},
+		"the API is broken": {
+			err: apierrors.NewInternalError(errors.New("nil pointer")), wantCode: finding.DiagnosticsUnavailable,
+			wantMessage: "the diagnostics API did not respond" + alone + ": Internal error occurred: nil pointer",
+			wantHint:    "kubectl get apiservice v1alpha1.diagnostics.koordinator.sh",
+		},
+		"the API is busy": {
+			err: apierrors.NewTooManyRequests("slow down", 1), wantCode: finding.DiagnosticsUnavailable,
+			wantMessage: "the diagnostics API did not respond" + alone + ": slow down", wantHint: "kubectl get apiservice v1alpha1.diagnostics.koordinator.sh",
+		},
+		"it takes too long": {
+			err: context.DeadlineExceeded, wantCode: finding.DiagnosticsUnavailable,
+			wantMessage: "the diagnostics API did not respond" + alone + ": context deadline exceeded",
+			wantHint:    "kubectl get apiservice v1alpha1.diagnostics.koordinator.sh",
+		},
 		"the question is wrong":       {err: apierrors.NewBadRequest("spec.podName is empty"), wantErr: `create podexplanations.diagnostics.koordinator.sh in namespace "shop": spec.podName is empty`},
 		"the question is invalid":     {err: apierrors.NewInvalid(schema.GroupKind{}, "x", nil), wantErr: "is invalid"},
 		"the user interrupts it":      {err: context.Canceled, wantErr: "context canceled"},

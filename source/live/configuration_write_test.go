@@ -49,11 +49,14 @@ func TestAWriteThatIsRefusedSaysWhatToDo(t *testing.T) {
 		want     string
 		wantHint string
 	}{
-		"it was modified since":    {answer: changed, wantCode: finding.ConfigChanged, want: there + "it was modified concurrently", wantHint: "koordctl config get shows what is there now"},
-		"the webhook rejects it":   {answer: invalid422, wantCode: finding.ConfigMalformed, want: there + "the API server rejects it: " + invalid422.Message, wantHint: "koordctl config lint"},
-		"no permission":            {answer: forbidden, wantCode: finding.Forbidden, want: there + `not permitted for user "eve"`, wantHint: "kubectl auth can-i patch configmaps -n koordinator-system"},
-		"it was deleted since":     {answer: missing404, wantCode: finding.NotFound, want: there + "not found"},
-		"no permission to create":  {missing: true, answer: forbidden, wantCode: finding.Forbidden, want: strings.Replace(there, "patch", "create", 1) + `not permitted for user "eve"`, wantHint: "kubectl auth can-i create configmaps -n koordinator-system"},
+		"it was modified since":  {answer: changed, wantCode: finding.ConfigChanged, want: there + "it was modified concurrently", wantHint: "koordctl config get shows what is there now"},
+		"the webhook rejects it": {answer: invalid422, wantCode: finding.ConfigMalformed, want: there + "the API server rejects it: " + invalid422.Message, wantHint: "koordctl config lint"},
+		"no permission":          {answer: forbidden, wantCode: finding.Forbidden, want: there + `not permitted for user "eve"`, wantHint: "kubectl auth can-i patch configmaps -n koordinator-system"},
+		"it was deleted since":   {answer: missing404, wantCode: finding.NotFound, want: there + "not found"},
+		"no permission to create": {
+			missing: true, answer: forbidden, wantCode: finding.Forbidden, want: strings.Replace(there, "patch", "create", 1) + `not permitted for user "eve"`,
+			wantHint: "kubectl auth can-i create configmaps -n koordinator-system",
+		},
 		"the server is in trouble": {answer: broken500, want: there + "etcd is away"},
 	}
 	for name, tc := range tests {

@@ -133,12 +133,27 @@ func TestWhoAppliesTheProfilesIsRead(t *testing.T) {
 		// wantWarning is that no webhook is registered.
 		wantWarning bool
 	}{
-		"no policy":             {want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicies koordinator-colocation-profiles"},
-		"a policy unbound":      {edits: []func(*clusterBuilder){served(policies)}, want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicybindings koordinator-colocation-profiles"},
-		"a policy in force":     {edits: []func(*clusterBuilder){served(policies), served(bindings)}, want: diagnosticsv1alpha1.AdmissionByPolicy},
-		"it may not be read":    {edits: []func(*clusterBuilder){served(bindings), func(b *clusterBuilder) { b.denied("get " + policies) }}, want: diagnosticsv1alpha1.AdmissionPathUnknown, wantReason: "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them", wantIncomplete: 1},
-		"nor may the binding":   {edits: []func(*clusterBuilder){served(policies), func(b *clusterBuilder) { b.denied("get " + bindings) }}, want: diagnosticsv1alpha1.AdmissionPathUnknown, wantReason: "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them", wantIncomplete: 1},
-		"there are no webhooks": {edits: []func(*clusterBuilder){func(b *clusterBuilder) { delete(b.server.Lists, "mutatingwebhookconfigurations") }}, want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicies koordinator-colocation-profiles", wantWarning: true},
+		"no policy": {want: diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicies koordinator-colocation-profiles"},
+		"a policy unbound": {
+			edits: []func(*clusterBuilder){served(policies)}, want: diagnosticsv1alpha1.AdmissionByWebhook,
+			wantReason: "the API server has no mutatingadmissionpolicybindings koordinator-colocation-profiles",
+		},
+		"a policy in force": {edits: []func(*clusterBuilder){served(policies), served(bindings)}, want: diagnosticsv1alpha1.AdmissionByPolicy},
+		"it may not be read": {
+			edits: []func(*clusterBuilder){served(bindings), func(b *clusterBuilder) { b.denied("get " + policies) }},
+			want:  diagnosticsv1alpha1.AdmissionPathUnknown, wantReason: "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them",
+			wantIncomplete: 1,
+		},
+		"nor may the binding": {
+			edits: []func(*clusterBuilder){served(policies), func(b *clusterBuilder) { b.denied("get " + bindings) }},
+			want:  diagnosticsv1alpha1.AdmissionPathUnknown, wantReason: "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them",
+			wantIncomplete: 1,
+		},
+		"there are no webhooks": {
+			edits: []func(*clusterBuilder){func(b *clusterBuilder) { delete(b.server.Lists, "mutatingwebhookconfigurations") }},
+			want:  diagnosticsv1alpha1.AdmissionByWebhook, wantReason: "the API server has no mutatingadmissionpolicies koordinator-colocation-profiles",
+			wantWarning: true,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

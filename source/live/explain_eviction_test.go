@@ -9,12 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
-
-	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/api/finding"
 )
 
 func readyPod(p *corev1.Pod) {
@@ -70,13 +69,31 @@ func TestAnEvictionIsExplainedFromWhatMayBeRead(t *testing.T) {
 			func(b *clusterBuilder) { b.denied("get nodes") }, "agent unknown, descheduler now, drain possible, kubelet unknown, preemption unknown, quota now",
 			[]string{`get nodes "worker-1": not permitted*the node could not be read (KOORD0002)`},
 		},
-		"the node does not exist":   {func(b *clusterBuilder) { b.server.Nodes = nil }, "agent protected, descheduler now, drain possible, kubelet possible, preemption possible, quota now", nil},
-		"not what is used":          {func(b *clusterBuilder) { b.denied("list nodemetrics") }, without("agent unknown"), []string{"list nodemetrics.slo.koordinator.sh*what is used on the node, and whether koordlet runs there, is unknown (KOORD0002)"}},
-		"not what is configured":    {func(b *clusterBuilder) { b.denied("get nodeslos") }, without("agent unknown"), []string{"get nodeslos.slo.koordinator.sh*which evictions are configured for the node is unknown (KOORD0002)"}},
-		"not the gates of koordlet": {func(b *clusterBuilder) { b.denied("get daemonsets") }, without("agent possible"), []string{"get daemonsets.apps*the feature gates of koordlet are unknown and taken to be the defaults (KOORD0002)"}},
-		"not the budgets":           {func(b *clusterBuilder) { b.denied("list poddisruptionbudgets") }, without("drain possible"), []string{"list poddisruptionbudgets.policy*whether PodDisruptionBudgets protect the pod is unknown (KOORD0002)"}},
-		"not the quotas":            {func(b *clusterBuilder) { b.denied("list elasticquotas") }, without("quota unknown"), []string{"list elasticquotas.scheduling.sigs.k8s.io*the quota of the pod is unknown (KOORD0002)"}},
-		"not the jobs":              {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, without("descheduler possible"), []string{"list podmigrationjobs.scheduling.koordinator.sh*whether the pod has a PodMigrationJob is unknown (KOORD0002)"}},
+		"the node does not exist": {func(b *clusterBuilder) { b.server.Nodes = nil }, "agent protected, descheduler now, drain possible, kubelet possible, preemption possible, quota now", nil},
+		"not what is used": {
+			func(b *clusterBuilder) { b.denied("list nodemetrics") }, without("agent unknown"),
+			[]string{"list nodemetrics.slo.koordinator.sh*what is used on the node, and whether koordlet runs there, is unknown (KOORD0002)"},
+		},
+		"not what is configured": {
+			func(b *clusterBuilder) { b.denied("get nodeslos") }, without("agent unknown"),
+			[]string{"get nodeslos.slo.koordinator.sh*which evictions are configured for the node is unknown (KOORD0002)"},
+		},
+		"not the gates of koordlet": {
+			func(b *clusterBuilder) { b.denied("get daemonsets") }, without("agent possible"),
+			[]string{"get daemonsets.apps*the feature gates of koordlet are unknown and taken to be the defaults (KOORD0002)"},
+		},
+		"not the budgets": {
+			func(b *clusterBuilder) { b.denied("list poddisruptionbudgets") }, without("drain possible"),
+			[]string{"list poddisruptionbudgets.policy*whether PodDisruptionBudgets protect the pod is unknown (KOORD0002)"},
+		},
+		"not the quotas": {
+			func(b *clusterBuilder) { b.denied("list elasticquotas") }, without("quota unknown"),
+			[]string{"list elasticquotas.scheduling.sigs.k8s.io*the quota of the pod is unknown (KOORD0002)"},
+		},
+		"not the jobs": {
+			func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, without("descheduler possible"),
+			[]string{"list podmigrationjobs.scheduling.koordinator.sh*whether the pod has a PodMigrationJob is unknown (KOORD0002)"},
+		},
 		"not whether the descheduler runs": {
 			func(b *clusterBuilder) { b.denied("get deployments") }, without("descheduler unknown"), []string{"get deployments.apps*whether koord-descheduler runs is unknown (KOORD0002)"},
 		},

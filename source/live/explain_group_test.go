@@ -39,11 +39,20 @@ func TestAGangIsExplainedFromWhatMayBeRead(t *testing.T) {
 		wantCode       finding.Code
 		wantErr        string
 	}{
-		"everything":                   {edit: func(*clusterBuilder) {}, gang: "train"},
-		"not the PodGroups":            {edit: func(b *clusterBuilder) { b.denied("list podgroups") }, gang: "train", wantIncomplete: []string{"list podgroups*the rules of gangs with a PodGroup are unknown (KOORD0002)"}},
-		"the server fails to list":     {edit: func(b *clusterBuilder) { b.failing("list podgroups") }, gang: "train", wantIncomplete: []string{"list podgroups*; the rules of gangs with a PodGroup are unknown"}},
-		"not installed":                {edit: func(b *clusterBuilder) { b.server.NoCRDs = true }, gang: "train"},
-		"not the pods":                 {edit: func(b *clusterBuilder) { b.denied("list pods") }, gang: "train", wantCode: finding.Forbidden, wantErr: `list pods in namespace "ml": not permitted for user "eve"`},
+		"everything": {edit: func(*clusterBuilder) {}, gang: "train"},
+		"not the PodGroups": {
+			edit: func(b *clusterBuilder) { b.denied("list podgroups") }, gang: "train",
+			wantIncomplete: []string{"list podgroups*the rules of gangs with a PodGroup are unknown (KOORD0002)"},
+		},
+		"the server fails to list": {
+			edit: func(b *clusterBuilder) { b.failing("list podgroups") }, gang: "train",
+			wantIncomplete: []string{"list podgroups*; the rules of gangs with a PodGroup are unknown"},
+		},
+		"not installed": {edit: func(b *clusterBuilder) { b.server.NoCRDs = true }, gang: "train"},
+		"not the pods": {
+			edit: func(b *clusterBuilder) { b.denied("list pods") }, gang: "train", wantCode: finding.Forbidden,
+			wantErr: `list pods in namespace "ml": not permitted for user "eve"`,
+		},
 		"a misspelt name":              {edit: func(*clusterBuilder) {}, gang: "trai", wantCode: finding.NotFound, wantErr: `podgroup "trai" not found in namespace "ml", did you mean "train"?`},
 		"one of another namespace":     {edit: func(*clusterBuilder) {}, gang: "secret", wantCode: finding.NotFound, wantErr: `podgroup "secret" not found in namespace "ml"`},
 		"a misspelt name among hidden": {edit: func(b *clusterBuilder) { b.denied("list podgroups") }, gang: "trai", wantCode: finding.NotFound, wantErr: `podgroup "trai" not found in namespace "ml"`},
@@ -87,8 +96,11 @@ func TestAQuotaIsExplainedFromWhatMayBeRead(t *testing.T) {
 		wantCode       finding.Code
 		wantErr        string
 	}{
-		"everything":    {edit: func(*clusterBuilder) {}, quota: "team", wantPods: 1},
-		"not the pods":  {edit: func(b *clusterBuilder) { b.denied("list pods") }, quota: "team", wantIncomplete: []string{"list pods*how the runtime is computed is unknown, and so is who uses the quota (KOORD0002)"}},
+		"everything": {edit: func(*clusterBuilder) {}, quota: "team", wantPods: 1},
+		"not the pods": {
+			edit: func(b *clusterBuilder) { b.denied("list pods") }, quota: "team",
+			wantIncomplete: []string{"list pods*how the runtime is computed is unknown, and so is who uses the quota (KOORD0002)"},
+		},
 		"not the nodes": {edit: func(b *clusterBuilder) { b.denied("list nodes") }, quota: "team", wantIncomplete: []string{"list nodes*how the runtime is computed is unknown (KOORD0002)"}},
 		"not the configuration": {
 			edit: func(b *clusterBuilder) { b.denied("get configmaps") }, quota: "team", wantPods: 1,
@@ -102,8 +114,14 @@ func TestAQuotaIsExplainedFromWhatMayBeRead(t *testing.T) {
 			edit: func(b *clusterBuilder) { b.denied("list elasticquotas -A") }, quota: "team",
 			wantIncomplete: []string{"list elasticquotas*how the runtime is computed is unknown (KOORD0002)"},
 		},
-		"no quotas at all":         {edit: func(b *clusterBuilder) { b.denied("list elasticquotas") }, quota: "team", wantCode: finding.Forbidden, wantErr: `list elasticquotas.scheduling.sigs.k8s.io in namespace "ml": not permitted for user "eve"`},
-		"not installed":            {edit: func(b *clusterBuilder) { b.server.NoCRDs = true }, quota: "team", wantCode: finding.NotInstalled, wantErr: "list elasticquotas.scheduling.sigs.k8s.io: the server doesn't have this resource type"},
+		"no quotas at all": {
+			edit: func(b *clusterBuilder) { b.denied("list elasticquotas") }, quota: "team", wantCode: finding.Forbidden,
+			wantErr: `list elasticquotas.scheduling.sigs.k8s.io in namespace "ml": not permitted for user "eve"`,
+		},
+		"not installed": {
+			edit: func(b *clusterBuilder) { b.server.NoCRDs = true }, quota: "team", wantCode: finding.NotInstalled,
+			wantErr: "list elasticquotas.scheduling.sigs.k8s.io: the server doesn't have this resource type",
+		},
 		"a misspelt name":          {edit: func(*clusterBuilder) {}, quota: "tem", wantCode: finding.NotFound, wantErr: `elasticquota "tem" not found in namespace "ml", did you mean "team"?`},
 		"one of another namespace": {edit: func(*clusterBuilder) {}, quota: "vault", wantCode: finding.NotFound, wantErr: `elasticquota "vault" not found in namespace "ml"`},
 	}

@@ -55,7 +55,10 @@ func TestAMigrationIsExplainedFromWhatMayBeRead(t *testing.T) {
 			func(b *clusterBuilder) { placed(b); b.server.Nodes = nil }, `Aborted, reason ReservationNodeLost: node "worker-2" of reservation "uid-b-running" does not exist any more`, []string{defaults},
 			&diagnosticsv1alpha1.MigrationCount{Pending: 1},
 		},
-		"the pod is gone": {func(b *clusterBuilder) { b.server.Pods = nil }, `Failed, reason MissingPod: pod "shop/web-0" does not exist`, []string{defaults}, &diagnosticsv1alpha1.MigrationCount{Pending: 1}},
+		"the pod is gone": {
+			func(b *clusterBuilder) { b.server.Pods = nil }, `Failed, reason MissingPod: pod "shop/web-0" does not exist`, []string{defaults},
+			&diagnosticsv1alpha1.MigrationCount{Pending: 1},
+		},
 		"a job that names no pod": {func(b *clusterBuilder) {
 			b.server.Lists["podmigrationjobs"].(*schedulingv1alpha1.PodMigrationJobList).Items[1].Spec.PodRef = nil
 		}, "Failed, reason InvalidPodRef: podRef must have a namespace and a name", []string{defaults}, &diagnosticsv1alpha1.MigrationCount{Pending: 1}},

@@ -47,10 +47,13 @@ func TestMigrationsAreForecastFromWhatMayBeRead(t *testing.T) {
 		want           string
 		wantIncomplete []string
 	}{
-		"everything":             {func(*clusterBuilder) {}, first, nil},
-		"not the usage":          {func(b *clusterBuilder) { b.denied("list nodemetrics") }, none, []string{"list nodemetrics*what is used is unknown, and no node counts as overutilized (KOORD0002)"}},
-		"not the jobs":           {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, first, []string{"list podmigrationjobs*which pods are leaving already is unknown (KOORD0002)"}},
-		"not the NodeSLOs":       {func(b *clusterBuilder) { b.denied("list nodeslos") }, first, []string{"list nodeslos*from which load on agents hold best-effort pods back and evict is unknown (KOORD0002)"}},
+		"everything":    {func(*clusterBuilder) {}, first, nil},
+		"not the usage": {func(b *clusterBuilder) { b.denied("list nodemetrics") }, none, []string{"list nodemetrics*what is used is unknown, and no node counts as overutilized (KOORD0002)"}},
+		"not the jobs":  {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, first, []string{"list podmigrationjobs*which pods are leaving already is unknown (KOORD0002)"}},
+		"not the NodeSLOs": {
+			func(b *clusterBuilder) { b.denied("list nodeslos") }, first,
+			[]string{"list nodeslos*from which load on agents hold best-effort pods back and evict is unknown (KOORD0002)"},
+		},
 		"no history was kept":    {func(b *clusterBuilder) { b.server.ConfigMaps = b.server.ConfigMaps[:1] }, third, nil},
 		"a history that is none": {func(b *clusterBuilder) { b.server.ConfigMaps[1].Data["0-LowNodeLoad-abc"] = "[" }, third, nil},
 		"not the configurations": {

@@ -87,8 +87,14 @@ func TestTreesOfQuotasAreShown(t *testing.T) {
 			want:           []string{`0 two/b there is no parent "a"; the quota is at the top of its tree`, "1 two/d", `0 two/c there is no parent "a"; the quota is at the top of its tree`},
 			wantIncomplete: []string{`list elasticquotas.scheduling.sigs.k8s.io: not permitted for user "eve"; parents in other namespaces are not found (KOORD0002)`},
 		},
-		"without a namespace there is none to fall back to": {denied: []string{"list elasticquotas -A"}, wantCode: finding.Forbidden, wantErr: `list elasticquotas.scheduling.sigs.k8s.io: not permitted for user "eve"`},
-		"none may be listed": {namespace: "two", denied: []string{"list elasticquotas"}, wantCode: finding.Forbidden, wantErr: `list elasticquotas.scheduling.sigs.k8s.io in namespace "two": not permitted for user "eve"`},
+		"without a namespace there is none to fall back to": {
+			denied: []string{"list elasticquotas -A"}, wantCode: finding.Forbidden,
+			wantErr: `list elasticquotas.scheduling.sigs.k8s.io: not permitted for user "eve"`,
+		},
+		"none may be listed": {
+			namespace: "two", denied: []string{"list elasticquotas"}, wantCode: finding.Forbidden,
+			wantErr: `list elasticquotas.scheduling.sigs.k8s.io in namespace "two": not permitted for user "eve"`,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

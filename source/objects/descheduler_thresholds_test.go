@@ -19,16 +19,28 @@ func TestThresholdsAreThoseOfEachPool(t *testing.T) {
 		more     string
 		want     []string
 	}{
-		"one pool":                          {profile("LowNodeLoad", "lowThresholds: {cpu: 45}, highThresholds: {cpu: 75}"), "", []string{"LowNodeLoad  map[cpu:45] map[cpu:75]: gold silver"}},
-		"those of prod pods":                {profile("LowNodeLoad", prod), "", []string{"LowNodeLoad  map[cpu:45 memory:55] map[cpu:75 memory:80] prod map[cpu:10] map[cpu:30]: gold silver"}},
-		"distances from the mean":           {profile("LowNodeLoad", fromMean), "", []string{"LowNodeLoad  map[cpu:10] map[cpu:10] of the mean: gold silver"}},
-		"a pool takes nodes from the next":  {profile("LowNodeLoad", two), "", []string{"LowNodeLoad gold map[cpu:20] map[cpu:40]: gold", "LowNodeLoad rest map[cpu:30] map[cpu:50]: silver", "LowNodeLoad  map[] map[]:"}},
-		"a plugin that is paused has none":  {profile("LowNodeLoad", "paused: true, "+two) + profile("LoadAwareRebalancing", "paused: true"), "", nil},
-		"the planner compares no low ones":  {profile("LoadAwareRebalancing", "targetMarginPercent: 7"), "", []string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 7: gold silver"}},
-		"the mode of before does":           {profile("LoadAwareRebalancing", "mode: Upstream"), "", []string{"LoadAwareRebalancing  map[cpu:45 memory:55] map[cpu:75 memory:80] margin 5: gold silver"}},
-		"its selector":                      {profile("LoadAwareRebalancing", "nodeSelector: {matchLabels: {pool: gold}}"), "", []string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 5: gold"}},
-		"the selector of the descheduler":   {profile("LoadAwareRebalancing", ""), "nodeSelector: {matchLabels: {pool: silver}}", []string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 5: silver"}},
-		"that of a profile":                 {"- nodeSelector: {matchLabels: {pool: silver}}\n" + strings.Replace(profile("LoadAwareRebalancing", ""), "- ", "  ", 1), "", []string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 5: silver"}},
+		"one pool":                {profile("LowNodeLoad", "lowThresholds: {cpu: 45}, highThresholds: {cpu: 75}"), "", []string{"LowNodeLoad  map[cpu:45] map[cpu:75]: gold silver"}},
+		"those of prod pods":      {profile("LowNodeLoad", prod), "", []string{"LowNodeLoad  map[cpu:45 memory:55] map[cpu:75 memory:80] prod map[cpu:10] map[cpu:30]: gold silver"}},
+		"distances from the mean": {profile("LowNodeLoad", fromMean), "", []string{"LowNodeLoad  map[cpu:10] map[cpu:10] of the mean: gold silver"}},
+		"a pool takes nodes from the next": {
+			profile("LowNodeLoad", two), "",
+			[]string{"LowNodeLoad gold map[cpu:20] map[cpu:40]: gold", "LowNodeLoad rest map[cpu:30] map[cpu:50]: silver", "LowNodeLoad  map[] map[]:"},
+		},
+		"a plugin that is paused has none": {profile("LowNodeLoad", "paused: true, "+two) + profile("LoadAwareRebalancing", "paused: true"), "", nil},
+		"the planner compares no low ones": {profile("LoadAwareRebalancing", "targetMarginPercent: 7"), "", []string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 7: gold silver"}},
+		"the mode of before does":          {profile("LoadAwareRebalancing", "mode: Upstream"), "", []string{"LoadAwareRebalancing  map[cpu:45 memory:55] map[cpu:75 memory:80] margin 5: gold silver"}},
+		"its selector": {
+			profile("LoadAwareRebalancing", "nodeSelector: {matchLabels: {pool: gold}}"), "",
+			[]string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 5: gold"},
+		},
+		"the selector of the descheduler": {
+			profile("LoadAwareRebalancing", ""), "nodeSelector: {matchLabels: {pool: silver}}",
+			[]string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 5: silver"},
+		},
+		"that of a profile": {
+			"- nodeSelector: {matchLabels: {pool: silver}}\n" + strings.Replace(profile("LoadAwareRebalancing", ""), "- ", "  ", 1), "",
+			[]string{"LoadAwareRebalancing  map[] map[cpu:75 memory:80] planned margin 5: silver"},
+		},
 		"plugins that do not look at usage": {profile("RemoveDuplicates", ""), "", nil},
 	}
 	nodes := []corev1.Node{node("gold", inPool("gold")), node("silver", inPool("silver"))}

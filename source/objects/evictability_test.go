@@ -34,24 +34,33 @@ func TestTheArgumentsDecideWhichPodsMayLeave(t *testing.T) {
 		"a pod without one may not":              {pod: bare, want: bareRefusal},
 		"unless all of these may":                {pod: bare, args: func(a *migration.Args) { a.EvictAllBarePods = true }},
 		"or it failed, and failed ones may":      {pod: func(p *corev1.Pod) { bare(p); inPhase(corev1.PodFailed)(p) }, args: func(a *migration.Args) { a.EvictFailedBarePods = true }},
-		"one that runs may not then":             {pod: bare, args: func(a *migration.Args) { a.EvictFailedBarePods = true }, want: "it has no owner that would create it again and is running; evictFailedBarePods allows failed ones only"},
-		"local storage":                          {pod: withEmptyDir, want: "it has local storage: emptyDir cache, and evictLocalStoragePods is false"},
-		"local storage that may be lost":         {pod: withEmptyDir, args: func(a *migration.Args) { a.EvictLocalStoragePods = true }},
-		"a gate that is skipped":                 {pod: withEmptyDir, args: func(a *migration.Args) { a.SkipEvictionGates = []string{"LocalStorage"} }},
-		"a claim":                                {pod: claim},
-		"a claim, where they exclude pods":       {pod: claim, args: func(a *migration.Args) { a.IgnorePVCPods = true }, want: "it uses the persistent volume claims data, and ignorePvcPods is true"},
-		"system critical":                        {pod: ofPriority(2000000000), want: "its priority 2000000000 is system-critical, from 2000000000 on, and evictSystemCriticalPods is false"},
-		"system critical, where these may":       {pod: ofPriority(2000000000), args: func(a *migration.Args) { a.EvictSystemCriticalPods = true }},
-		"a namespace that is excluded":           {args: func(a *migration.Args) { a.Namespaces = &migration.Namespaces{Exclude: []string{"shop"}} }, want: "its namespace shop is excluded"},
-		"a namespace that is not included":       {args: func(a *migration.Args) { a.Namespaces = &migration.Namespaces{Include: []string{"bank"}} }, want: "its namespace shop is not among the included ones: bank"},
+		"one that runs may not then": {
+			pod: bare, args: func(a *migration.Args) { a.EvictFailedBarePods = true },
+			want: "it has no owner that would create it again and is running; evictFailedBarePods allows failed ones only",
+		},
+		"local storage":                    {pod: withEmptyDir, want: "it has local storage: emptyDir cache, and evictLocalStoragePods is false"},
+		"local storage that may be lost":   {pod: withEmptyDir, args: func(a *migration.Args) { a.EvictLocalStoragePods = true }},
+		"a gate that is skipped":           {pod: withEmptyDir, args: func(a *migration.Args) { a.SkipEvictionGates = []string{"LocalStorage"} }},
+		"a claim":                          {pod: claim},
+		"a claim, where they exclude pods": {pod: claim, args: func(a *migration.Args) { a.IgnorePVCPods = true }, want: "it uses the persistent volume claims data, and ignorePvcPods is true"},
+		"system critical":                  {pod: ofPriority(2000000000), want: "its priority 2000000000 is system-critical, from 2000000000 on, and evictSystemCriticalPods is false"},
+		"system critical, where these may": {pod: ofPriority(2000000000), args: func(a *migration.Args) { a.EvictSystemCriticalPods = true }},
+		"a namespace that is excluded":     {args: func(a *migration.Args) { a.Namespaces = &migration.Namespaces{Exclude: []string{"shop"}} }, want: "its namespace shop is excluded"},
+		"a namespace that is not included": {
+			args: func(a *migration.Args) { a.Namespaces = &migration.Namespaces{Include: []string{"bank"}} },
+			want: "its namespace shop is not among the included ones: bank",
+		},
 		"a label selector": {args: func(a *migration.Args) {
 			a.LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}}
 		}, want: "its labels do not match the labelSelector app=db"},
-		"below the threshold":            {pod: ofPriority(99), args: threshold("", new(int32(100)))},
-		"at the threshold":               {pod: ofPriority(100), args: threshold("", new(int32(100))), want: "its priority 100 is not below the priorityThreshold 100"},
-		"a class that every cluster has": {pod: ofPriority(2000000000), args: threshold("system-cluster-critical", nil), want: "its priority 2000000000 is system-critical, from 2000000000 on, and evictSystemCriticalPods is false; its priority 2000000000 is not below the priorityThreshold 2000000000"},
-		"another class":                  {pod: ofPriority(100), args: threshold("gold", nil), wantUnknown: `the priority of PriorityClass "gold", which priorityThreshold names, was not read`},
-		"no threshold in the threshold":  {pod: ofPriority(100), args: threshold("", nil)},
+		"below the threshold": {pod: ofPriority(99), args: threshold("", new(int32(100)))},
+		"at the threshold":    {pod: ofPriority(100), args: threshold("", new(int32(100))), want: "its priority 100 is not below the priorityThreshold 100"},
+		"a class that every cluster has": {
+			pod: ofPriority(2000000000), args: threshold("system-cluster-critical", nil),
+			want: "its priority 2000000000 is system-critical, from 2000000000 on, and evictSystemCriticalPods is false; its priority 2000000000 is not below the priorityThreshold 2000000000",
+		},
+		"another class":                 {pod: ofPriority(100), args: threshold("gold", nil), wantUnknown: `the priority of PriorityClass "gold", which priorityThreshold names, was not read`},
+		"no threshold in the threshold": {pod: ofPriority(100), args: threshold("", nil)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -74,13 +74,28 @@ func TestTheAgentEvictsByItsOwnDecision(t *testing.T) {
 			pod: batch, in: []func(*EvictionSnapshot){bestEffortFrom(1), withBudgets(budgetOf("web", 0))},
 			want: "protected; because: PodDisruptionBudget web-budget allows no disruption: it needs 3 healthy pods and has 3",
 		},
-		"the feature is off":         {pod: batch, in: []func(*EvictionSnapshot){bestEffortFrom(1), turnedOff(eviction.BEMemoryEvict)}, want: "protected; because: no eviction feature of koordlet is enabled on the node"},
-		"a pod that is not batch":    {pod: ofPriority(9500), in: []func(*EvictionSnapshot){bestEffortFrom(1)}, want: "protected; because: BEMemoryEvict does not take it: it is not best effort"},
-		"a latency sensitive pod":    {pod: labelled(extension.LabelPodQoS, "LSR"), in: []func(*EvictionSnapshot){bestEffortFrom(1)}, want: "protected; because: BEMemoryEvict does not take it: its class is LSR"},
-		"one that is being deleted":  {pod: func(p *corev1.Pod) { batch(p); terminating(p) }, in: []func(*EvictionSnapshot){bestEffortFrom(1)}, want: "protected; because: BEMemoryEvict does not take it: it is being deleted"},
-		"a policy that excludes it":  {pod: func(p *corev1.Pod) { batch(p); annotated(extension.AnnotationPodEvictPolicy, "{")(p) }, in: []func(*EvictionSnapshot){bestEffortFrom(1)}, want: "protected; because: BEMemoryEvict does not take it: its annotation koordinator.sh/eviction-policy does not name BEMemoryEvict"},
-		"a prod pod that agrees":     {pod: agreeing, in: []func(*EvictionSnapshot){usageUpTo(5999)}, want: "possible; needs: the node must reach cpu usage >= 70%, is 12% now (CPUEvict)"},
-		"one that does not agree":    {pod: ofPriority(5500), in: []func(*EvictionSnapshot){usageUpTo(5999)}, want: "protected; because: CPUEvict does not take it: its label koordinator.sh/eviction-enabled is not true"},
+		"the feature is off": {
+			pod: batch, in: []func(*EvictionSnapshot){bestEffortFrom(1), turnedOff(eviction.BEMemoryEvict)},
+			want: "protected; because: no eviction feature of koordlet is enabled on the node",
+		},
+		"a pod that is not batch": {pod: ofPriority(9500), in: []func(*EvictionSnapshot){bestEffortFrom(1)}, want: "protected; because: BEMemoryEvict does not take it: it is not best effort"},
+		"a latency sensitive pod": {
+			pod: labelled(extension.LabelPodQoS, "LSR"), in: []func(*EvictionSnapshot){bestEffortFrom(1)},
+			want: "protected; because: BEMemoryEvict does not take it: its class is LSR",
+		},
+		"one that is being deleted": {
+			pod: func(p *corev1.Pod) { batch(p); terminating(p) }, in: []func(*EvictionSnapshot){bestEffortFrom(1)},
+			want: "protected; because: BEMemoryEvict does not take it: it is being deleted",
+		},
+		"a policy that excludes it": {
+			pod: func(p *corev1.Pod) { batch(p); annotated(extension.AnnotationPodEvictPolicy, "{")(p) }, in: []func(*EvictionSnapshot){bestEffortFrom(1)},
+			want: "protected; because: BEMemoryEvict does not take it: its annotation koordinator.sh/eviction-policy does not name BEMemoryEvict",
+		},
+		"a prod pod that agrees": {pod: agreeing, in: []func(*EvictionSnapshot){usageUpTo(5999)}, want: "possible; needs: the node must reach cpu usage >= 70%, is 12% now (CPUEvict)"},
+		"one that does not agree": {
+			pod: ofPriority(5500), in: []func(*EvictionSnapshot){usageUpTo(5999)},
+			want: "protected; because: CPUEvict does not take it: its label koordinator.sh/eviction-enabled is not true",
+		},
 		"one of too high a priority": {pod: agreeing, in: []func(*EvictionSnapshot){usageUpTo(5000)}, want: "protected; because: CPUEvict does not take it: its priority 5500 is above 5000"},
 		"the requests of a tier": {
 			pod: func(p *corev1.Pod) { batch(p); agreeing(p) }, in: []func(*EvictionSnapshot){ofRequests(80)},
@@ -126,14 +141,29 @@ func TestASoftEvictionIsCarriedOutByTheAgent(t *testing.T) {
 		in      []func(*EvictionSnapshot)
 		want    string
 	}{
-		"a request that is due":            {request: at(now.Add(-time.Minute)), want: "now"},
-		"one of later":                     {request: at(now.Add(time.Minute)), want: "possible; needs: its soft eviction waits: it is to be evicted at 2026-03-04T05:07:07Z (SoftEvict)"},
-		"one that expired":                 {request: at(now.Add(-2 * time.Hour)), want: "protected; because: SoftEvict does not take it: the request for its soft eviction is expired: the request of 2026-03-04T03:06:07Z is more than 1h0m0s old"},
-		"one that cannot be read":          {request: "{", want: "protected; because: SoftEvict does not take it: the request for its soft eviction is ignored: "},
-		"one for another pod":              {request: `{"deleteOptions":{"preconditions":{"uid":"older"}}}`, want: `protected; because: SoftEvict does not take it: the request for its soft eviction is ignored: the request is for the pod with UID "older"`},
-		"the feature is off":               {request: at(now), in: []func(*EvictionSnapshot){off}, want: "protected; because: SoftEvict does not take it: its soft eviction is requested, and the feature is off"},
-		"a budget holds it back":           {request: at(now), in: []func(*EvictionSnapshot){withBudgets(budgetOf("web", 0))}, want: "protected; because: PodDisruptionBudget web-budget allows no disruption"},
-		"beside what the node has to have": {request: at(now.Add(time.Minute)), in: []func(*EvictionSnapshot){bestEffortFrom(70)}, want: "possible; needs: the node must reach memory usage >= 70%, is 1% now (BEMemoryEvict), or its soft eviction waits: it is to be evicted at 2026-03-04T05:07:07Z (SoftEvict)"},
+		"a request that is due": {request: at(now.Add(-time.Minute)), want: "now"},
+		"one of later":          {request: at(now.Add(time.Minute)), want: "possible; needs: its soft eviction waits: it is to be evicted at 2026-03-04T05:07:07Z (SoftEvict)"},
+		"one that expired": {
+			request: at(now.Add(-2 * time.Hour)),
+			want:    "protected; because: SoftEvict does not take it: the request for its soft eviction is expired: the request of 2026-03-04T03:06:07Z is more than 1h0m0s old",
+		},
+		"one that cannot be read": {request: "{", want: "protected; because: SoftEvict does not take it: the request for its soft eviction is ignored: "},
+		"one for another pod": {
+			request: `{"deleteOptions":{"preconditions":{"uid":"older"}}}`,
+			want:    `protected; because: SoftEvict does not take it: the request for its soft eviction is ignored: the request is for the pod with UID "older"`,
+		},
+		"the feature is off": {
+			request: at(now), in: []func(*EvictionSnapshot){off},
+			want: "protected; because: SoftEvict does not take it: its soft eviction is requested, and the feature is off",
+		},
+		"a budget holds it back": {
+			request: at(now), in: []func(*EvictionSnapshot){withBudgets(budgetOf("web", 0))},
+			want: "protected; because: PodDisruptionBudget web-budget allows no disruption",
+		},
+		"beside what the node has to have": {
+			request: at(now.Add(time.Minute)), in: []func(*EvictionSnapshot){bestEffortFrom(70)},
+			want: "possible; needs: the node must reach memory usage >= 70%, is 1% now (BEMemoryEvict), or its soft eviction waits: it is to be evicted at 2026-03-04T05:07:07Z (SoftEvict)",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -155,16 +185,34 @@ func TestAQuotaRevokesWhatItLent(t *testing.T) {
 		want            string
 		withoutTheQuota bool
 	}{
-		"it uses too much":                    {used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "now"},
-		"it uses just its runtime":            {used: "8", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "possible; needs: quota shop must use more than its runtime"},
-		"it uses too much of something else":  {used: "9", runtime: `{"memory":"8"}`, monitors: true, budget: 1, want: "possible; needs: quota shop must use more than its runtime"},
-		"quotas are not monitored":            {used: "9", runtime: `{"cpu":"8"}`, budget: 1, want: "protected; " + unmonitored},
-		"the pod is not preemptible":          {pod: labelled(extension.LabelQuotaPreemptible, "false"), used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "protected; because: the pod is not preemptible"},
-		"a budget holds it back":              {used: "9", runtime: `{"cpu":"8"}`, monitors: true, want: "protected; because: PodDisruptionBudget web-budget allows no disruption: it needs 3 healthy pods and has 3"},
-		"its runtime is not reported":         {used: "9", monitors: true, budget: 1, want: "possible; needs: quota shop must use more than its runtime; unknown: the runtime of ElasticQuota shop is not reported in its annotation quota.scheduling.koordinator.sh/runtime"},
-		"its runtime is garbage":              {used: "9", runtime: "lots", monitors: true, budget: 1, want: "possible; needs: quota shop must use more than its runtime; unknown: the runtime of ElasticQuota shop is not reported in its annotation quota.scheduling.koordinator.sh/runtime"},
-		"the pod names a quota that is not":   {pod: labelled(extension.LabelQuotaName, "gone"), used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "possible; needs: quota gone must use more than its runtime; unknown: there is no ElasticQuota gone; the pod counts against " + extension.DefaultQuotaName},
-		"the pod names another quota":         {pod: labelled(extension.LabelQuotaName, "ads"), used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "possible; needs: quota ads must use more than its runtime"},
+		"it uses too much":                   {used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "now"},
+		"it uses just its runtime":           {used: "8", runtime: `{"cpu":"8"}`, monitors: true, budget: 1, want: "possible; needs: quota shop must use more than its runtime"},
+		"it uses too much of something else": {used: "9", runtime: `{"memory":"8"}`, monitors: true, budget: 1, want: "possible; needs: quota shop must use more than its runtime"},
+		"quotas are not monitored":           {used: "9", runtime: `{"cpu":"8"}`, budget: 1, want: "protected; " + unmonitored},
+		"the pod is not preemptible": {
+			pod: labelled(extension.LabelQuotaPreemptible, "false"), used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1,
+			want: "protected; because: the pod is not preemptible",
+		},
+		"a budget holds it back": {
+			used: "9", runtime: `{"cpu":"8"}`, monitors: true,
+			want: "protected; because: PodDisruptionBudget web-budget allows no disruption: it needs 3 healthy pods and has 3",
+		},
+		"its runtime is not reported": {
+			used: "9", monitors: true, budget: 1,
+			want: "possible; needs: quota shop must use more than its runtime; unknown: the runtime of ElasticQuota shop is not reported in its annotation quota.scheduling.koordinator.sh/runtime",
+		},
+		"its runtime is garbage": {
+			used: "9", runtime: "lots", monitors: true, budget: 1,
+			want: "possible; needs: quota shop must use more than its runtime; unknown: the runtime of ElasticQuota shop is not reported in its annotation quota.scheduling.koordinator.sh/runtime",
+		},
+		"the pod names a quota that is not": {
+			pod: labelled(extension.LabelQuotaName, "gone"), used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1,
+			want: "possible; needs: quota gone must use more than its runtime; unknown: there is no ElasticQuota gone; the pod counts against " + extension.DefaultQuotaName,
+		},
+		"the pod names another quota": {
+			pod: labelled(extension.LabelQuotaName, "ads"), used: "9", runtime: `{"cpu":"8"}`, monitors: true, budget: 1,
+			want: "possible; needs: quota ads must use more than its runtime",
+		},
 		"no quota claims the pod's namespace": {withoutTheQuota: true, used: "9", monitors: true, budget: 1, want: "protected; because: the pod belongs to no quota"},
 	}
 	for name, tc := range tests {

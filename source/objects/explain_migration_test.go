@@ -193,15 +193,42 @@ func TestAJobIsExplainedAtEachGate(t *testing.T) {
 			job: []func(*pmj){runningJob, evictsDirectly, at(evicts, false)}, want: "at gate Eviction" + deadline, wantNext: `evict pod "shop/web-0", by policy Eviction`,
 		},
 
-		"its pod does not exist":     {job: []func(*pmj){arbitrated}, in: []func(*MigrationJobSnapshot){gone}, want: `Failed, reason MissingPod: pod "shop/web-0" does not exist`, wantNext: "end the job as Failed, reason MissingPod"},
-		"its pod is another by now":  {job: []func(*pmj){arbitrated}, in: []func(*MigrationJobSnapshot){func(in *MigrationJobSnapshot) { in.Pod.UID = "younger" }}, want: `Failed, reason MissingPod: pod "shop/web-0" has UID "younger", the job is for the one with UID "web-0"`, wantNext: "end the job as Failed, reason MissingPod"},
-		"its pod has no controller":  {job: []func(*pmj){arbitrated}, in: []func(*MigrationJobSnapshot){pod(bare)}, want: "Failed, reason ForbiddenMigratePod: the pod has no controller that would replace it; mode EvictDirectly evicts it anyway", wantNext: "end the job as Failed, reason ForbiddenMigratePod"},
-		"it names no pod":            {job: []func(*pmj){arbitrated, func(j *pmj) { j.Spec.PodRef = nil }}, want: "Failed, reason InvalidPodRef: podRef must have a namespace and a name", wantNext: "end the job as Failed, reason InvalidPodRef"},
-		"a user gave it up":          {job: []func(*pmj){runningJob, func(j *pmj) { j.DeletionTimestamp = &metav1.Time{Time: now} }}, want: "Aborted, reason AbortedByUser: the job was aborted by a user", wantNext: "end the job as Aborted, reason AbortedByUser"},
-		"its time is over":           {job: []func(*pmj){func(j *pmj) { j.Spec.TTL = &metav1.Duration{Duration: 30 * time.Second} }}, want: "Failed, reason Timeout: timed out after 30s: waiting for the arbitrator to let the job start", wantNext: "end the job as Failed, reason Timeout"},
-		"the Reservation is deleted": {job: []func(*pmj){runningJob, at(created, true)}, want: `Aborted, reason MissingReservation: reservation "uid-job" was deleted`, wantNext: "end the job as Aborted, reason MissingReservation"},
+		"its pod does not exist": {
+			job: []func(*pmj){arbitrated}, in: []func(*MigrationJobSnapshot){gone}, want: `Failed, reason MissingPod: pod "shop/web-0" does not exist`,
+			wantNext: "end the job as Failed, reason MissingPod",
+		},
+		"its pod is another by now": {
+			job: []func(*pmj){arbitrated}, in: []func(*MigrationJobSnapshot){func(in *MigrationJobSnapshot) { in.Pod.UID = "younger" }},
+			want:     `Failed, reason MissingPod: pod "shop/web-0" has UID "younger", the job is for the one with UID "web-0"`,
+			wantNext: "end the job as Failed, reason MissingPod",
+		},
+		"its pod has no controller": {
+			job: []func(*pmj){arbitrated}, in: []func(*MigrationJobSnapshot){pod(bare)},
+			want:     "Failed, reason ForbiddenMigratePod: the pod has no controller that would replace it; mode EvictDirectly evicts it anyway",
+			wantNext: "end the job as Failed, reason ForbiddenMigratePod",
+		},
+		"it names no pod": {
+			job: []func(*pmj){arbitrated, func(j *pmj) { j.Spec.PodRef = nil }}, want: "Failed, reason InvalidPodRef: podRef must have a namespace and a name",
+			wantNext: "end the job as Failed, reason InvalidPodRef",
+		},
+		"a user gave it up": {
+			job:  []func(*pmj){runningJob, func(j *pmj) { j.DeletionTimestamp = &metav1.Time{Time: now} }},
+			want: "Aborted, reason AbortedByUser: the job was aborted by a user", wantNext: "end the job as Aborted, reason AbortedByUser",
+		},
+		"its time is over": {
+			job:      []func(*pmj){func(j *pmj) { j.Spec.TTL = &metav1.Duration{Duration: 30 * time.Second} }},
+			want:     "Failed, reason Timeout: timed out after 30s: waiting for the arbitrator to let the job start",
+			wantNext: "end the job as Failed, reason Timeout",
+		},
+		"the Reservation is deleted": {
+			job: []func(*pmj){runningJob, at(created, true)}, want: `Aborted, reason MissingReservation: reservation "uid-job" was deleted`,
+			wantNext: "end the job as Aborted, reason MissingReservation",
+		},
 
-		"it succeeded":   {job: []func(*pmj){endedAs(schedulingv1alpha1.PodMigrationJobSucceeded, "Complete")}, want: "Succeeded, reason Complete: as it was recorded", wantNext: "nothing: the job has ended"},
+		"it succeeded": {
+			job: []func(*pmj){endedAs(schedulingv1alpha1.PodMigrationJobSucceeded, "Complete")}, want: "Succeeded, reason Complete: as it was recorded",
+			wantNext: "nothing: the job has ended",
+		},
 		"it was aborted": {job: []func(*pmj){endedAs(schedulingv1alpha1.PodMigrationJobAborted, "NodeLost")}, want: "Aborted, reason NodeLost: as it was recorded", wantNext: "nothing: the job has ended"},
 		"it failed, and left a Reservation": {
 			job: []func(*pmj){endedAs(schedulingv1alpha1.PodMigrationJobFailed, "Timeout")}, in: []func(*MigrationJobSnapshot){migratingTo("b")},
@@ -327,7 +354,10 @@ func TestTheArgumentsOfTheMigrationController(t *testing.T) {
 		"none":                            {"profiles: [{name: a}]", migration.DefaultTTL, ""},
 		"nothing at all":                  {"", migration.DefaultTTL, ""},
 		"no YAML":                         {"a: [", migration.DefaultTTL, "read the DeschedulerConfiguration: "},
-		"arguments that are none":         {"profiles: [{name: a, pluginConfig: [{name: MigrationController, args: {dryRun: 7}}]}]", migration.DefaultTTL, `read the arguments of MigrationController in profile "a": `},
+		"arguments that are none": {
+			"profiles: [{name: a, pluginConfig: [{name: MigrationController, args: {dryRun: 7}}]}]", migration.DefaultTTL,
+			`read the arguments of MigrationController in profile "a": `,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

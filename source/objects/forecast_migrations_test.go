@@ -103,24 +103,51 @@ func TestAForecastIsToldInOneSentence(t *testing.T) {
 		more     string
 		want     string
 	}{
-		"a pod moves at once":               {hotAndCold("cold"), 1, low(atOnce), "", "1 pod would move in 1 round, the first in round 1"},
-		"two pods of a hotter node":         {(&forecasting{}).node("hot", 30, 30, 30, 9).node("c"), 2, low(strings.ReplaceAll(atOnce, "75", "50")), "", "2 pods would move in 2 rounds (2m0s), the first in round 1"},
-		"rounds have the interval":          {hotAndCold("cold"), 7, low(after5), "deschedulingInterval: 30s", "1 pod would move in 7 rounds (3m0s), the first in round 6"},
-		"a plugin in dry run":               {hotAndCold("cold"), 1, low("dryRun: true, " + atOnce), "", "1 pod would move without dryRun in 1 round, the first in round 1"},
-		"a descheduler in dry run":          {hotAndCold("cold"), 1, low(atOnce), "dryRun: true", "1 pod would move without dryRun in 1 round, the first in round 1"},
-		"the node is not overutilized long": {hotAndCold("cold"), 2, low(after5), "", "nothing moves in 2 rounds (2m0s): " + inPart + "no overutilized node is anomalous yet: of 2 nodes, 1 underutilized, 1 overutilized; it takes 6 overutilized rounds in a row, and 2 were looked at"},
-		"no node is overutilized":           {(&forecasting{}).node("busy", 60).node("cold"), 1, low(atOnce), "", "nothing moves in 1 round: " + inPart + "no node is overutilized: of 2 nodes, 1 underutilized, 0 overutilized; highest cpu usage 60.0% on busy, threshold 75%; highest memory usage 1.0% on busy, threshold 80%"},
-		"no node is underutilized":          {hotAndCold().node("busy", 60), 1, low(atOnce), "", "nothing moves in 1 round: " + inPart + "no node is underutilized: of 2 nodes, 0 underutilized, 1 overutilized"},
-		"all nodes are underutilized":       {(&forecasting{}).node("a", 7).node("b", 9), 1, low(atOnce), "", "nothing moves in 1 round: " + inPart + "all nodes are underutilized: of 2 nodes, 2 underutilized, 0 overutilized; highest cpu usage 9.0% on b, threshold 75%; highest memory usage 1.0% on a, threshold 80%"},
-		"too few nodes are underutilized":   {hotAndCold("cold"), 1, low("numberOfNodes: 1, " + atOnce), "", "nothing moves in 1 round: " + inPart + "the number of underutilized nodes is not above numberOfNodes: of 2 nodes, 1 underutilized, 1 overutilized; numberOfNodes is 1"},
-		"the load of a node is unknown":     {stale(hotAndCold("cold")), 1, low(atOnce), "", "nothing moves in 1 round: " + inPart + "no node is underutilized: of 2 nodes, 0 underutilized, 1 overutilized, 1 of unknown load"},
-		"no pod can leave":                  {hotAndCold("cold").pod("hot-0", bare).pod("hot-1", bare).pod("hot-2", withEmptyDir), 1, low(atOnce), "", "nothing moves in 1 round: " + inPart + "no pod of 1 overutilized node can leave"},
-		"the plugin is paused":              {hotAndCold("cold"), 1, low("paused: true, " + atOnce), "", "nothing moves in 1 round: the plugin is paused: its argument paused is true"},
-		"the profile selects no node":       {hotAndCold("cold"), 1, "- nodeSelector: {matchLabels: {pool: gpu}}\n" + strings.Replace(low(atOnce), "- ", "  ", 1), "", "nothing moves in 1 round: " + inPart + "no node is underutilized: of 0 nodes, 0 underutilized, 0 overutilized"},
-		"a plugin without thresholds":       {hotAndCold("cold"), 1, low(""), "", "nothing moves in 1 round: no node pool has nodes and thresholds"},
-		"another plugin":                    {hotAndCold("cold"), 1, profile("RemoveDuplicates", ""), "", "no plugin is enabled that is forecast"},
-		"no profile":                        {hotAndCold("cold"), 1, "", "", "no plugin is enabled that is forecast"},
-		"the others know the load":          {hotAndCold("cold"), 1, profile("RemoveDuplicates", "") + low(atOnce), "", "1 pod would move in 1 round, the first in round 1"},
+		"a pod moves at once": {hotAndCold("cold"), 1, low(atOnce), "", "1 pod would move in 1 round, the first in round 1"},
+		"two pods of a hotter node": {
+			(&forecasting{}).node("hot", 30, 30, 30, 9).node("c"), 2, low(strings.ReplaceAll(atOnce, "75", "50")), "",
+			"2 pods would move in 2 rounds (2m0s), the first in round 1",
+		},
+		"rounds have the interval": {hotAndCold("cold"), 7, low(after5), "deschedulingInterval: 30s", "1 pod would move in 7 rounds (3m0s), the first in round 6"},
+		"a plugin in dry run":      {hotAndCold("cold"), 1, low("dryRun: true, " + atOnce), "", "1 pod would move without dryRun in 1 round, the first in round 1"},
+		"a descheduler in dry run": {hotAndCold("cold"), 1, low(atOnce), "dryRun: true", "1 pod would move without dryRun in 1 round, the first in round 1"},
+		"the node is not overutilized long": {
+			hotAndCold("cold"), 2, low(after5), "",
+			"nothing moves in 2 rounds (2m0s): " + inPart + "no overutilized node is anomalous yet: of 2 nodes, 1 underutilized, 1 overutilized; it takes 6 overutilized rounds in a row, and 2 were looked at",
+		},
+		"no node is overutilized": {
+			(&forecasting{}).node("busy", 60).node("cold"), 1, low(atOnce), "",
+			"nothing moves in 1 round: " + inPart + "no node is overutilized: of 2 nodes, 1 underutilized, 0 overutilized; highest cpu usage 60.0% on busy, threshold 75%; highest memory usage 1.0% on busy, threshold 80%",
+		},
+		"no node is underutilized": {
+			hotAndCold().node("busy", 60), 1, low(atOnce), "",
+			"nothing moves in 1 round: " + inPart + "no node is underutilized: of 2 nodes, 0 underutilized, 1 overutilized",
+		},
+		"all nodes are underutilized": {
+			(&forecasting{}).node("a", 7).node("b", 9), 1, low(atOnce), "",
+			"nothing moves in 1 round: " + inPart + "all nodes are underutilized: of 2 nodes, 2 underutilized, 0 overutilized; highest cpu usage 9.0% on b, threshold 75%; highest memory usage 1.0% on a, threshold 80%",
+		},
+		"too few nodes are underutilized": {
+			hotAndCold("cold"), 1, low("numberOfNodes: 1, " + atOnce), "",
+			"nothing moves in 1 round: " + inPart + "the number of underutilized nodes is not above numberOfNodes: of 2 nodes, 1 underutilized, 1 overutilized; numberOfNodes is 1",
+		},
+		"the load of a node is unknown": {
+			stale(hotAndCold("cold")), 1, low(atOnce), "",
+			"nothing moves in 1 round: " + inPart + "no node is underutilized: of 2 nodes, 0 underutilized, 1 overutilized, 1 of unknown load",
+		},
+		"no pod can leave": {
+			hotAndCold("cold").pod("hot-0", bare).pod("hot-1", bare).pod("hot-2", withEmptyDir), 1, low(atOnce), "",
+			"nothing moves in 1 round: " + inPart + "no pod of 1 overutilized node can leave",
+		},
+		"the plugin is paused": {hotAndCold("cold"), 1, low("paused: true, " + atOnce), "", "nothing moves in 1 round: the plugin is paused: its argument paused is true"},
+		"the profile selects no node": {
+			hotAndCold("cold"), 1, "- nodeSelector: {matchLabels: {pool: gpu}}\n" + strings.Replace(low(atOnce), "- ", "  ", 1), "",
+			"nothing moves in 1 round: " + inPart + "no node is underutilized: of 0 nodes, 0 underutilized, 0 overutilized",
+		},
+		"a plugin without thresholds": {hotAndCold("cold"), 1, low(""), "", "nothing moves in 1 round: no node pool has nodes and thresholds"},
+		"another plugin":              {hotAndCold("cold"), 1, profile("RemoveDuplicates", ""), "", "no plugin is enabled that is forecast"},
+		"no profile":                  {hotAndCold("cold"), 1, "", "", "no plugin is enabled that is forecast"},
+		"the others know the load":    {hotAndCold("cold"), 1, profile("RemoveDuplicates", "") + low(atOnce), "", "1 pod would move in 1 round, the first in round 1"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

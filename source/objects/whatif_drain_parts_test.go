@@ -32,19 +32,34 @@ func TestGangsOfADrainSayWhetherEnoughMembersRemain(t *testing.T) {
 		placed []string
 		want   []string
 	}{
-		"enough keep running":               {three, needs(2), []string{"m0=c"}, []string{"train: minMember 2 keep running"}},
-		"too few run for a while":           {three, needs(3), []string{"m0=c"}, []string{"train: fewer than minMember 3 run until the replacements of 1 member are ready"}},
-		"too few remain":                    {three, needs(3), []string{"m0="}, []string{"train: 1 of 3 members get no node: fewer than minMember 3 remain"}},
-		"enough remain without a node":      {three, needs(2), []string{"m0="}, []string{"train: minMember 2 keep running"}},
-		"no PodGroup":                       {three, nil, []string{"m0=c"}, []string{"train: 1 of 3 members leave; how many it needs is unknown"}},
-		"a PodGroup of another namespace":   {three, foreign, []string{"m0=c"}, []string{"train: 1 of 3 members leave; how many it needs is unknown"}},
-		"the pod says how many it needs":    {[]*corev1.Pod{member("m0", "a", annotated(extension.AnnotationGangMinAvailable, "1"))}, nil, []string{"m0=c"}, []string{"train: fewer than minMember 1 run until the replacements of 1 member are ready"}},
-		"the PodGroup wins over the pod":    {[]*corev1.Pod{member("m0", "a", annotated(extension.AnnotationGangMinAvailable, "1"))}, needs(5), []string{"m0="}, []string{"train: 1 of 1 members get no node: fewer than minMember 5 remain"}},
-		"a number that is none":             {[]*corev1.Pod{member("m0", "a", annotated(extension.AnnotationGangMinAvailable, "many"))}, nil, []string{"m0=c"}, []string{"train: 1 of 1 members leave; how many it needs is unknown"}},
-		"members that ended do not count":   {[]*corev1.Pod{member("m0", "a"), member("m1", "b", inPhase(corev1.PodSucceeded))}, needs(2), []string{"m0=c"}, []string{"train: fewer than minMember 2 run already: 1 member"}},
-		"a gang on other nodes":             {[]*corev1.Pod{member("m1", "b")}, needs(1), nil, nil},
-		"members that do not come back":     {[]*corev1.Pod{member("m0", "a", bare)}, needs(1), nil, nil},
-		"gangs of two namespaces, in order": {[]*corev1.Pod{member("m0", "a"), member("m0", "a", inNamespace("bank"))}, needs(1), []string{"m0=c"}, []string{"train: 1 of 1 members leave; how many it needs is unknown", "train: fewer than minMember 1 run until the replacements of 1 member are ready"}},
+		"enough keep running":             {three, needs(2), []string{"m0=c"}, []string{"train: minMember 2 keep running"}},
+		"too few run for a while":         {three, needs(3), []string{"m0=c"}, []string{"train: fewer than minMember 3 run until the replacements of 1 member are ready"}},
+		"too few remain":                  {three, needs(3), []string{"m0="}, []string{"train: 1 of 3 members get no node: fewer than minMember 3 remain"}},
+		"enough remain without a node":    {three, needs(2), []string{"m0="}, []string{"train: minMember 2 keep running"}},
+		"no PodGroup":                     {three, nil, []string{"m0=c"}, []string{"train: 1 of 3 members leave; how many it needs is unknown"}},
+		"a PodGroup of another namespace": {three, foreign, []string{"m0=c"}, []string{"train: 1 of 3 members leave; how many it needs is unknown"}},
+		"the pod says how many it needs": {
+			[]*corev1.Pod{member("m0", "a", annotated(extension.AnnotationGangMinAvailable, "1"))}, nil, []string{"m0=c"},
+			[]string{"train: fewer than minMember 1 run until the replacements of 1 member are ready"},
+		},
+		"the PodGroup wins over the pod": {
+			[]*corev1.Pod{member("m0", "a", annotated(extension.AnnotationGangMinAvailable, "1"))}, needs(5), []string{"m0="},
+			[]string{"train: 1 of 1 members get no node: fewer than minMember 5 remain"},
+		},
+		"a number that is none": {
+			[]*corev1.Pod{member("m0", "a", annotated(extension.AnnotationGangMinAvailable, "many"))}, nil, []string{"m0=c"},
+			[]string{"train: 1 of 1 members leave; how many it needs is unknown"},
+		},
+		"members that ended do not count": {
+			[]*corev1.Pod{member("m0", "a"), member("m1", "b", inPhase(corev1.PodSucceeded))}, needs(2), []string{"m0=c"},
+			[]string{"train: fewer than minMember 2 run already: 1 member"},
+		},
+		"a gang on other nodes":         {[]*corev1.Pod{member("m1", "b")}, needs(1), nil, nil},
+		"members that do not come back": {[]*corev1.Pod{member("m0", "a", bare)}, needs(1), nil, nil},
+		"gangs of two namespaces, in order": {
+			[]*corev1.Pod{member("m0", "a"), member("m0", "a", inNamespace("bank"))}, needs(1), []string{"m0=c"},
+			[]string{"train: 1 of 1 members leave; how many it needs is unknown", "train: fewer than minMember 1 run until the replacements of 1 member are ready"},
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -125,10 +140,19 @@ func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 		placed  string
 		want    []string
 	}{
-		"enough room":              {[]policyv1.PodDisruptionBudget{budgetOf("web", 2)}, "b", []string{"web-budget 2 pods, 0 blocked, 1 round: allows all at once"}},
-		"one at a time":            {[]policyv1.PodDisruptionBudget{budgetOf("web", 1)}, "b", []string{"web-budget 2 pods, 0 blocked, 2 rounds: allows 1 at a time: the pods leave in 2 rounds, each once the replacements before are ready"}},
-		"never":                    {[]policyv1.PodDisruptionBudget{budgetOf("web", 0)}, "b", []string{"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget never allows a disruption: it needs 3 healthy pods of 3"}},
-		"not until more are ready": {[]policyv1.PodDisruptionBudget{budgetOf("web", 0, unhealthy)}, "b", []string{"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget allows no disruption until 2 more of its pods are healthy: it needs 2 of 3 and has 1"}},
+		"enough room": {[]policyv1.PodDisruptionBudget{budgetOf("web", 2)}, "b", []string{"web-budget 2 pods, 0 blocked, 1 round: allows all at once"}},
+		"one at a time": {
+			[]policyv1.PodDisruptionBudget{budgetOf("web", 1)}, "b",
+			[]string{"web-budget 2 pods, 0 blocked, 2 rounds: allows 1 at a time: the pods leave in 2 rounds, each once the replacements before are ready"},
+		},
+		"never": {
+			[]policyv1.PodDisruptionBudget{budgetOf("web", 0)}, "b",
+			[]string{"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget never allows a disruption: it needs 3 healthy pods of 3"},
+		},
+		"not until more are ready": {
+			[]policyv1.PodDisruptionBudget{budgetOf("web", 0, unhealthy)}, "b",
+			[]string{"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget allows no disruption until 2 more of its pods are healthy: it needs 2 of 3 and has 1"},
+		},
 		"a change is not processed": {[]policyv1.PodDisruptionBudget{budgetOf("web", 2, changed)}, "b", []string{
 			"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget was changed, and the change is not processed yet"}},
 		"replacements get no node": {[]policyv1.PodDisruptionBudget{budgetOf("web", 1)}, "", []string{

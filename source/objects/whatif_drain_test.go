@@ -61,10 +61,13 @@ func TestADrainIsToldInOneSentence(t *testing.T) {
 		// wantFlags follow kubectl drain a.
 		wantFlags string
 	}{
-		"nothing runs on the node":          {want: "Completes", wantMessage: "0 pods evicted"},
-		"one pod gets a node":               {pods: one(), review: placedOn("web-0=b"), want: "Completes", wantMessage: "1 pod evicted; 1 pod gets a node: 1 on b"},
-		"all get nodes":                     {pods: two(), review: placedOn("web-0=c", "web-1=b"), want: "Completes", wantMessage: "2 pods evicted; all get a node: 1 on b, 1 on c"},
-		"of many nodes three are named":     {pods: five, review: placedOn("w0=f", "w1=f", "w2=b", "w3=c", "w4=d"), want: "Completes", wantMessage: "5 pods evicted; all get a node: 2 on f, 1 on b, 1 on c, others on 1 more node"},
+		"nothing runs on the node": {want: "Completes", wantMessage: "0 pods evicted"},
+		"one pod gets a node":      {pods: one(), review: placedOn("web-0=b"), want: "Completes", wantMessage: "1 pod evicted; 1 pod gets a node: 1 on b"},
+		"all get nodes":            {pods: two(), review: placedOn("web-0=c", "web-1=b"), want: "Completes", wantMessage: "2 pods evicted; all get a node: 1 on b, 1 on c"},
+		"of many nodes three are named": {
+			pods: five, review: placedOn("w0=f", "w1=f", "w2=b", "w3=c", "w4=d"), want: "Completes",
+			wantMessage: "5 pods evicted; all get a node: 2 on f, 1 on b, 1 on c, others on 1 more node",
+		},
 		"one of two gets none":              {pods: two(), review: placedOn("web-0=b", "web-1="), want: "Unplaced", wantMessage: "2 pods evicted; 1 pod gets a node: 1 on b; 1 pod gets no node"},
 		"two of three get a node":           {pods: five[:3], review: placedOn("w0=b", "w1=b", "w2="), want: "Unplaced", wantMessage: "3 pods evicted; 2 pods get a node: 2 on b; 1 pod gets no node"},
 		"none gets a node":                  {pods: two(), review: placedOn("web-0=", "web-1="), want: "Unplaced", wantMessage: "2 pods evicted; 2 pods get no node"},
@@ -74,10 +77,13 @@ func TestADrainIsToldInOneSentence(t *testing.T) {
 		"it left in the meantime":           {pods: one(), review: placedOn("web-0=Gone!"), want: "Completes", wantMessage: "1 pod evicted"},
 		"an answer about another pod":       {pods: one(), review: placedOn("web-0=b", "web-9="), want: "Completes", wantMessage: "1 pod evicted; 1 pod gets a node: 1 on b"},
 
-		"a static pod stays":               {pods: one(mirrored), want: "Completes", wantMessage: "0 pods evicted; 1 pod stays"},
-		"pods of DaemonSets stay":          {pods: two(ofController("DaemonSet", "log")), want: "Completes", wantMessage: "0 pods evicted; 2 pods stay", wantFlags: " --ignore-daemonsets"},
-		"pods without a controller":        {pods: two(bare), want: "Completes", wantMessage: "2 pods evicted; 2 pods are not created again", wantFlags: " --force"},
-		"one with data on the node":        {pods: one(withEmptyDir), review: placedOn("web-0=b"), want: "Completes", wantMessage: "1 pod evicted; 1 pod gets a node: 1 on b", wantFlags: " --delete-emptydir-data"},
+		"a static pod stays":        {pods: one(mirrored), want: "Completes", wantMessage: "0 pods evicted; 1 pod stays"},
+		"pods of DaemonSets stay":   {pods: two(ofController("DaemonSet", "log")), want: "Completes", wantMessage: "0 pods evicted; 2 pods stay", wantFlags: " --ignore-daemonsets"},
+		"pods without a controller": {pods: two(bare), want: "Completes", wantMessage: "2 pods evicted; 2 pods are not created again", wantFlags: " --force"},
+		"one with data on the node": {
+			pods: one(withEmptyDir), review: placedOn("web-0=b"), want: "Completes", wantMessage: "1 pod evicted; 1 pod gets a node: 1 on b",
+			wantFlags: " --delete-emptydir-data",
+		},
 		"one that lacks both":              {pods: one(bare, withEmptyDir), want: "Completes", wantMessage: "1 pod evicted; 1 pod is not created again", wantFlags: " --delete-emptydir-data --force"},
 		"one that ended needs no node":     {pods: one(bare, withEmptyDir, inPhase(corev1.PodSucceeded)), want: "Completes", wantMessage: "1 pod evicted"},
 		"one that is being deleted either": {pods: one(terminating), want: "Completes", wantMessage: "1 pod evicted"},
@@ -122,10 +128,13 @@ func TestTheSchedulerIsAskedInTheOrderOfTheEvictions(t *testing.T) {
 		in   *DrainSnapshot
 		want []string
 	}{
-		"the most important first":                {drainOfA(web("low", "a", ofPriority(10)), web("high", "a", ofPriority(9000)), web("none", "a")), []string{"high", "low", "none"}},
-		"by name among equals":                    {drainOfA(web("b", "a"), web("a", "a", inNamespace("shop")), web("z", "a", inNamespace("bank"))), []string{"z", "a", "b"}},
-		"none for pods that stay or are replaced": {drainOfA(web("m", "a", mirrored), web("d", "a", ofController("DaemonSet", "d")), web("bare", "a", bare), web("t", "a", terminating), web("e", "a", inPhase(corev1.PodFailed))), nil},
-		"none for other nodes":                    {drainOfA(web("x", "b")), nil},
+		"the most important first": {drainOfA(web("low", "a", ofPriority(10)), web("high", "a", ofPriority(9000)), web("none", "a")), []string{"high", "low", "none"}},
+		"by name among equals":     {drainOfA(web("b", "a"), web("a", "a", inNamespace("shop")), web("z", "a", inNamespace("bank"))), []string{"z", "a", "b"}},
+		"none for pods that stay or are replaced": {
+			drainOfA(web("m", "a", mirrored), web("d", "a", ofController("DaemonSet", "d")), web("bare", "a", bare), web("t", "a", terminating), web("e", "a", inPhase(corev1.PodFailed))),
+			nil,
+		},
+		"none for other nodes": {drainOfA(web("x", "b")), nil},
 		"those of a later round later": {func() *DrainSnapshot {
 			in := drainOfA(web("w0", "a"), web("w1", "a"), web("x", "a", labelled("app", "x")), web("y", "a", labelled("app", "y"), ofPriority(100)))
 			in.Budgets = append(in.Budgets, budgetOf("web", 1), budgetOf("y", 0))
