@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -111,6 +114,46 @@ func (b *clusterBuilder) namespace(name string) *clusterBuilder {
 func (b *clusterBuilder) denied(what ...string) *clusterBuilder {
 	b.server.Denied = append(b.server.Denied, what...)
 	return b
+}
+
+func (b *clusterBuilder) failing(what ...string) *clusterBuilder {
+	b.server.Failing = append(b.server.Failing, what...)
+	return b
+}
+
+// list adds the objects of a resource that the server has no field for.
+func (b *clusterBuilder) list(resource string, objects runtime.Object) *clusterBuilder {
+	if b.server.Lists == nil {
+		b.server.Lists = map[string]runtime.Object{}
+	}
+	b.server.Lists[resource] = objects
+	return b
+}
+
+// configMap adds one of the namespace of the system, with one key.
+func (b *clusterBuilder) configMap(name, key, text string) *clusterBuilder {
+	b.server.ConfigMaps = append(b.server.ConfigMaps, configMap(name, key, text))
+	return b
+}
+
+// deployment adds one of the system with the arguments of its container.
+func (b *clusterBuilder) deployment(name string, arguments ...string) *clusterBuilder {
+	d := appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "koordinator-system", Name: name}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Args: arguments}}
+	return b.list("deployments", &appsv1.DeploymentList{Items: []appsv1.Deployment{d}})
+}
+
+// budget adds a PodDisruptionBudget for all pods of a namespace.
+func (b *clusterBuilder) budget(namespace, name string, allowed int32) *clusterBuilder {
+	list := &policyv1.PodDisruptionBudgetList{}
+	if before, found := b.server.Lists["poddisruptionbudgets"]; found {
+		list = before.(*policyv1.PodDisruptionBudgetList)
+	}
+	list.Items = append(list.Items, policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{}},
+		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: allowed, ExpectedPods: 2, CurrentHealthy: 2, DesiredHealthy: 2 - allowed},
+	})
+	return b.list("poddisruptionbudgets", list)
 }
 
 // source starts the cluster and returns the source that asks it.

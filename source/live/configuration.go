@@ -226,8 +226,8 @@ func notAmong(pods, bound []corev1.Pod) []corev1.Pod {
 func (c *clients) quotas(ctx context.Context) ([]schedulingsigsv1alpha1.ElasticQuota, error) {
 	version := schedulingsigsv1alpha1.GroupVersion
 	r := request{verb: "list", group: version.Group, resource: "elasticquotas"}
-	raw, err := c.slo.Get().AbsPath("/apis", version.Group, version.Version, r.resource).Param("resourceVersion", fromCache).
-		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	raw, err := rawOf(c.slo.Get().AbsPath("/apis", version.Group, version.Version, r.resource).Param("resourceVersion", fromCache).
+		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx))
 	if err = failure(ctx, r, err); err != nil {
 		if hasCode(err, finding.NotInstalled) {
 			return nil, nil

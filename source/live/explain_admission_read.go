@@ -91,7 +91,7 @@ func (r *admissionRead) classes(ctx context.Context) error {
 func (r *admissionRead) policy(ctx context.Context) error {
 	for _, resource := range []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"} {
 		ask := request{verb: "get", group: admissionregistrationv1.GroupName, resource: resource, name: policy.Name}
-		_, err := r.c.core.Get().AbsPath("/apis", ask.group, "v1", resource, policy.Name).SetHeader("Accept", "application/json").MaxRetries(retries).Do(ctx).Raw()
+		_, err := rawOf(r.c.core.Get().AbsPath("/apis", ask.group, "v1", resource, policy.Name).SetHeader("Accept", "application/json").MaxRetries(retries).Do(ctx))
 		err = failure(ctx, ask, err)
 		if hasCode(err, finding.NotFound) {
 			r.in.Unserved = fmt.Sprintf("the API server has no %s %s", resource, policy.Name)

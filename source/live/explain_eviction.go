@@ -176,12 +176,6 @@ func (r *evictionRead) quotas(ctx context.Context) error {
 	if quotas := settings.Quotas; quotas != nil && quotas.MonitorAllQuotas != nil {
 		r.in.MonitorsQuotas = *quotas.MonitorAllQuotas
 	}
-	if err != nil && !hasCode(err, finding.Forbidden) {
-		if _, coded := finding.From(err); !coded {
-			r.gaps.add(err.Error() + "; whether the scheduler evicts pods of quotas is unknown")
-			err = nil
-		}
-	}
 	return r.undecided(err, "whether the scheduler evicts pods of quotas is unknown", evictors.Revoking)
 }
 

@@ -182,8 +182,8 @@ func (c *clients) migrationJobs(ctx context.Context) ([]schedulingv1alpha1.PodMi
 
 // getJSON reads one object of a custom resource; a missing one is an error with code KOORD0003.
 func getJSON(ctx context.Context, client rest.Interface, r request, into any) error {
-	raw, err := client.Get().NamespaceIfScoped(r.namespace, r.namespace != "").Resource(r.resource).Name(r.name).
-		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	raw, err := rawOf(client.Get().NamespaceIfScoped(r.namespace, r.namespace != "").Resource(r.resource).Name(r.name).
+		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx))
 	if err != nil {
 		return failure(ctx, r, err)
 	}

@@ -144,7 +144,7 @@ func (c *clients) device(ctx context.Context, name string) (*schedulingv1alpha1.
 // read reads one object of the whole cluster; false without error when there is none.
 func (c *clients) read(ctx context.Context, version schema.GroupVersion, resource, name string, into any) (bool, error) {
 	r := request{verb: "get", group: version.Group, resource: resource, name: name}
-	raw, err := c.slo.Get().AbsPath("/apis", version.Group, version.Version, resource, name).MaxRetries(retries).Do(ctx).Raw()
+	raw, err := rawOf(c.slo.Get().AbsPath("/apis", version.Group, version.Version, resource, name).MaxRetries(retries).Do(ctx))
 	err = failure(ctx, r, err)
 	if hasCode(err, finding.NotFound) {
 		return false, nil

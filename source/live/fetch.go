@@ -126,9 +126,17 @@ func (c *clients) events(ctx context.Context, pod *corev1.Pod) ([]corev1.Event, 
 	return found.Items, nil
 }
 
+// rawOf is the body of an answer. An error is the one that the server describes, whose text Raw leaves out.
+func rawOf(result rest.Result) ([]byte, error) {
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
+}
+
 func serverVersion(ctx context.Context, c *clients) (string, error) {
 	r := request{verb: "get", resource: "/version"}
-	raw, err := c.core.Get().AbsPath("/version").MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	raw, err := rawOf(c.core.Get().AbsPath("/version").MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx))
 	if err != nil {
 		return "", failure(ctx, r, err)
 	}

@@ -109,12 +109,13 @@ func (s *Source) deschedulerConfig(ctx context.Context, c *clients) (*objects.De
 	return read, nil
 }
 
-// lacks turns the error of reading what an answer can do without into a gap with its consequence. What does not exist is no gap.
+// lacks turns the error of reading what an answer can do without into a gap with its consequence. What does not exist is no gap. An
+// interruption stays an error.
 func (g *gaps) lacks(err error, consequence string) error {
-	if err == nil || hasCode(err, finding.NotInstalled) || hasCode(err, finding.NotFound) {
+	switch {
+	case err == nil || hasCode(err, finding.NotInstalled, finding.NotFound):
 		return nil
-	}
-	if _, coded := finding.From(err); !coded {
+	case errors.Is(err, context.Canceled):
 		return err
 	}
 	g.add(text(err, consequence))

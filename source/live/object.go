@@ -23,8 +23,8 @@ func (s *Source) Object(ctx context.Context, kind source.Kind, namespace, name s
 	}
 	r := requestFor("get", kind, namespace)
 	r.name = name
-	raw, err := client.Get().NamespaceIfScoped(r.namespace, r.namespace != "").Resource(r.resource).Name(name).
-		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx).Raw()
+	raw, err := rawOf(client.Get().NamespaceIfScoped(r.namespace, r.namespace != "").Resource(r.resource).Name(name).
+		MaxRetries(retries).SetHeader("Accept", "application/json").Do(ctx))
 	if err != nil {
 		return nil, failure(ctx, r, err)
 	}

@@ -133,8 +133,10 @@ func gangMessage(gang *diagnosticsv1alpha1.DrainGang) string {
 	switch {
 	case gang.MinMember == nil:
 		return fmt.Sprintf("%d of %d members leave; how many it needs is unknown", gang.Leaving, gang.Members)
-	case gang.Members-gang.Unplaced < *gang.MinMember:
+	case gang.Unplaced > 0 && gang.Members-gang.Unplaced < *gang.MinMember:
 		return fmt.Sprintf("%d of %d members get no node: fewer than minMember %d remain", gang.Unplaced, gang.Members, *gang.MinMember)
+	case gang.Members < *gang.MinMember:
+		return fmt.Sprintf("fewer than minMember %d run already: %s", *gang.MinMember, counted(int(gang.Members), "member"))
 	case gang.Members-gang.Leaving < *gang.MinMember:
 		return fmt.Sprintf("fewer than minMember %d run until the replacements of %s are ready", *gang.MinMember, counted(int(gang.Leaving), "member"))
 	}

@@ -61,9 +61,9 @@ func (d Demand) compare(offers map[podrequest.Tier]Offer, requested int64, trace
 	return d.in(Triggered, fmt.Sprintf("%s requested is more than %d%% of what the node offers", name, d.ThresholdPercent))
 }
 
-// resourceName is how Kubernetes names a resource of a tier, without its domain.
+// resourceName is how Kubernetes names a resource of a tier, without its domain; without a tier, the plain name.
 func resourceName(tier podrequest.Tier, resource Resource) string {
-	if tier == podrequest.Plain {
+	if tier == podrequest.Plain || tier == "" {
 		return string(resource)
 	}
 	return string(tier) + "-" + string(resource)

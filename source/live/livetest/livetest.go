@@ -55,6 +55,8 @@ type Server struct {
 	NotInstalled []string
 	// Denied lists "verb resource" that RBAC refuses; "verb resource -A" is refused for all namespaces at once.
 	Denied []string
+	// Failing lists "verb resource" that the server does not manage to answer: it says 500.
+	Failing []string
 	// Diagnostics serves diagnostics.koordinator.sh; nil makes the group unknown.
 	Diagnostics http.Handler
 	// Broken answers every request with this status when set.
@@ -146,6 +148,10 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	}
 	if slices.Contains(s.Denied, verb+" "+resource) || namespace == "" && slices.Contains(s.Denied, verb+" "+resource+" -A") {
 		forbid(w, verb, resource)
+		return
+	}
+	if slices.Contains(s.Failing, verb+" "+resource) {
+		Fail(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "etcd is away")
 		return
 	}
 	if answer, served := s.Creates[resource]; served && verb == "create" {

@@ -1,0 +1,157 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+)
+
+const afterTwoRounds = "- plugins: {balance: {enabled: [{name: LowNodeLoad}]}}\n" +
+	"  pluginConfig: [{name: LowNodeLoad, args: {lowThresholds: {cpu: 45}, highThresholds: {cpu: 75}, anomalyCondition: {consecutiveAbnormalities: 2}}}]\n"
+
+// overutilized has a node whose pods use 28 of 31 cpu, another one without pods, and LowNodeLoad. The node was overutilized twice in a row.
+func overutilized() *clusterBuilder {
+	room := func(n *corev1.Node) { n.Status.Allocatable[corev1.ResourcePods] = resource.MustParse("110") }
+	b := makeCluster().node("hot", room).node("cold", room).usage("hot", "28", 0).usage("cold", "0", 0).
+		descheduler(afterTwoRounds).configMap("koord-descheduler-history", "0-LowNodeLoad-abc", fmt.Sprintf(
+		`{"savedAt":%[1]q,"history":{"nodes":{"hot":{"pool":"__default_node_pool__","node":{"abnormalities":2},"observedAt":%[1]q}}}}`, builtAt.Format("2006-01-02T15:04:05Z")))
+	for i := range 4 {
+		name := fmt.Sprintf("web-%d", i)
+		b.pod("shop", name, "hot", "100m", owned("web"))
+		metric := &b.server.Metrics[0].Status
+		metric.PodsMetric = append(metric.PodsMetric, &slov1alpha1.PodMetricInfo{Namespace: "shop", Name: name, PodUsage: slov1alpha1.ResourceMap{ResourceList: resources("7", "1Gi")}})
+	}
+	return b.list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{})
+}
+
+func TestMigrationsAreForecastFromWhatMayBeRead(t *testing.T) {
+	const (
+		// byChart is by LoadAwareRebalancing.
+		byChart = "2 pods would move in 3 rounds (4m0s), the first in round 1"
+
+		first = "1 pod would move in 3 rounds (4m0s), the first in round 1"
+		third = "1 pod would move in 3 rounds (4m0s), the first in round 3"
+		none  = "nothing moves in 3 rounds (4m0s): node pool __default_node_pool__: no node is underutilized: of 2 nodes, 0 underutilized, 0 overutilized, 2 of unknown load"
+	)
+	unknownToChart := []string{"LoadAwareRebalancing also knows*", "koord-scheduler, which confirms each move*"}
+	tests := map[string]struct {
+		edit           func(*clusterBuilder)
+		want           string
+		wantIncomplete []string
+	}{
+		"everything":    {func(*clusterBuilder) {}, first, nil},
+		"not the usage": {func(b *clusterBuilder) { b.denied("list nodemetrics") }, none, []string{"list nodemetrics*what is used is unknown, and no node counts as overutilized (KOORD0002)"}},
+		"not the jobs":  {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, first, []string{"list podmigrationjobs*which pods are leaving already is unknown (KOORD0002)"}},
+		"not the NodeSLOs": {
+			func(b *clusterBuilder) { b.denied("list nodeslos") }, first,
+			[]string{"list nodeslos*from which load on agents hold best-effort pods back and evict is unknown (KOORD0002)"},
+		},
+		"no history was kept":    {func(b *clusterBuilder) { b.server.ConfigMaps = b.server.ConfigMaps[:1] }, third, nil},
+		"a history that is none": {func(b *clusterBuilder) { b.server.ConfigMaps[1].Data["0-LowNodeLoad-abc"] = "[" }, third, nil},
+		"not the configurations": {
+			func(b *clusterBuilder) { b.denied("get configmaps") }, byChart,
+			append([]string{"get configmaps*the defaults of the chart are used instead (KOORD0002)", "get configmaps*koord-scheduler is taken to have its default thresholds (KOORD0002)"}, unknownToChart...),
+		},
+		"no configuration of the descheduler": {
+			func(b *clusterBuilder) { b.server.ConfigMaps = nil }, byChart,
+			append([]string{"there is no configmap koordinator-system/koord-descheduler-config*; the defaults of the chart are used instead"}, unknownToChart...),
+		},
+		"one that is none": {
+			func(b *clusterBuilder) { b.server.ConfigMaps[0].Data["koord-descheduler-config"] = "profiles: [" }, byChart,
+			append([]string{"read configmap koordinator-system/koord-descheduler-config: *; the defaults of the chart are used instead"}, unknownToChart...),
+		},
+		"a scheduler's configuration that is none": {
+			func(b *clusterBuilder) { b.configMap(schedulerConfig, "config.yaml", "kind: [") }, first,
+			[]string{"read configmap koordinator-system/koord-scheduler-config: *; koord-scheduler is taken to have its default thresholds"},
+		},
+		"jobs that the server does not manage to list": {
+			func(b *clusterBuilder) { b.failing("list podmigrationjobs") }, first, []string{"list podmigrationjobs.scheduling.koordinator.sh: *; which pods are leaving already is unknown"},
+		},
+		"a cluster without koordinator": {
+			func(b *clusterBuilder) { b.server.NoCRDs = true }, none, []string{"list nodemetrics*"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := overutilized()
+			tc.edit(cluster)
+			answer, err := cluster.source(t).ForecastMigrations(t.Context(), 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer.Message != tc.want {
+				t.Errorf("message %q, want %q", answer.Message, tc.want)
+			}
+			if len(answer.Incomplete) != len(tc.wantIncomplete) {
+				t.Errorf("incomplete %q, want %q", answer.Incomplete, tc.wantIncomplete)
+			}
+			for _, line := range tc.wantIncomplete {
+				if !lineFrom(answer.Incomplete, line) {
+					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
+				}
+			}
+		})
+	}
+}
+
+func TestAForecastNeedsNodesAndPods(t *testing.T) {
+	for _, what := range []string{"list nodes", "list pods"} {
+		if answer, err := overutilized().denied(what).source(t).ForecastMigrations(t.Context(), 1); !hasCode(err, finding.Forbidden) || answer != nil {
+			t.Errorf("%s is refused: answer %v, error %v", what, answer, err)
+		}
+	}
+}
+
+func TestArgumentsThatAreNoneFailAForecast(t *testing.T) {
+	cluster := overutilized()
+	cluster.server.ConfigMaps[0] = deschedulerConfig(strings.Replace(afterTwoRounds, "pluginConfig: [", "pluginConfig: [{name: MigrationController, args: {nodeSelector: 'a in ('}}, ", 1))
+	_, err := cluster.source(t).ForecastMigrations(t.Context(), 1)
+	if want := "forecast migrations: profile koord-descheduler: arguments of MigrationController: nodeSelector: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// TestTheHistoryIsReadWhereItIsUsed: koord-descheduler keeps one for LowNodeLoad alone.
+func TestTheHistoryIsReadWhereItIsUsed(t *testing.T) {
+	for plugin, want := range map[string]bool{"LowNodeLoad": true, "LoadAwareRebalancing": false} {
+		cluster := overutilized()
+		cluster.server.ConfigMaps[0] = deschedulerConfig("- plugins: {balance: {enabled: [{name: " + plugin + "}]}}\n")
+		if _, err := cluster.source(t).ForecastMigrations(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if read := strings.Contains(strings.Join(cluster.server.Requests(), "\n"), "koord-descheduler-history"); read != want {
+			t.Errorf("%s: the history is read: %t, want %t", plugin, read, want)
+		}
+	}
+}
+
+func TestJobsAreNoneWhereTheyAreNotInstalled(t *testing.T) {
+	job := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{Name: "move-web"}}
+	job.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "web-0"}
+	for name, tc := range map[string]struct {
+		edit     func(*clusterBuilder)
+		want     int
+		wantCode finding.Code
+	}{
+		"one":           {func(*clusterBuilder) {}, 1, ""},
+		"not installed": {func(b *clusterBuilder) { b.server.NoCRDs = true }, 0, ""},
+		"no permission": {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, 0, finding.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := makeCluster().list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{job}})
+			tc.edit(cluster)
+			jobs, err := cluster.source(t).MigrationJobs(t.Context())
+			if len(jobs) != tc.want || (err != nil) != (tc.wantCode != "") || err != nil && !hasCode(err, tc.wantCode) {
+				t.Errorf("%d jobs, error %v; want %d, %q", len(jobs), err, tc.want, tc.wantCode)
+			}
+		})
+	}
+}
