@@ -17,6 +17,10 @@ const (
 	// source and a target node start in the order in which they make room for each other.
 	AnnotationMigrationPass = DeschedulerDomainPrefix + "pass"
 
+	// AnnotationMigrateOnEviction on a pod has its evictions by others, such as kubectl drain, answered with status 429 while a
+	// PodMigrationJob moves the pod: Preferred evicts it without a reservation when that fails, Required does not. Upstream has no such key.
+	AnnotationMigrateOnEviction = DeschedulerDomainPrefix + "migrate-on-eviction"
+
 	// AnnotationEvict on a pod lets deschedulers evict it, whatever their gates and limits say. Its value has no meaning.
 	AnnotationEvict = "descheduler.alpha.kubernetes.io/evict"
 	// AnnotationPreferNoEviction on a pod asks deschedulers not to evict it. Its value has no meaning.

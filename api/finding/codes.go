@@ -227,6 +227,7 @@ const (
 	AdmissionQuotaForeign         Code = "KOORD1314"
 	AdmissionSoftEviction         Code = "KOORD1315"
 	AdmissionDiffers              Code = "KOORD1316"
+	EvictionWithoutReservation    Code = "KOORD1317"
 )
 
 // Codes of the admission of elastic quotas.

@@ -57,9 +57,10 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 			UpdateResourceKeys: options.QuotaUpdateResourceKeys, GuaranteeUsage: options.QuotaGuaranteeUsage, AllowParentPods: options.AllowParentQuota,
 			Protect: options.ProtectQuotas,
 		},
-		Evictions:  eviction.Options{OwnNode: options.RestrictAgents, BudgetPercent: options.EvictionBudgetPercent},
-		QuotaTrees: options.QuotaTrees,
-		ConfigMap:  options.SLOConfigName,
+		Evictions:         eviction.Options{OwnNode: options.RestrictAgents, BudgetPercent: options.EvictionBudgetPercent},
+		MigrateOnEviction: options.MigrateOnEviction,
+		QuotaTrees:        options.QuotaTrees,
+		ConfigMap:         options.SLOConfigName,
 	})
 	if err != nil {
 		return fmt.Errorf("add the admission webhooks: %w", err)

@@ -60,6 +60,8 @@ type Options struct {
 	RestrictAgents bool
 	// EvictionBudgetPercent of the co-located pods may be evicted by all node agents within ten minutes, and 20 in any case.
 	EvictionBudgetPercent int
+	// MigrateOnEviction answers evictions of pods that ask for it with status 429, and migrates them.
+	MigrateOnEviction bool
 	// SharedGPU publishes resource koordinator.sh/gpu.shared of nodes with GPUs.
 	SharedGPU bool
 	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to existing
@@ -136,6 +138,8 @@ func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.RestrictAgents, "restrict-agents", o.RestrictAgents, "Allow koordlet to evict only pods of the node that its token is bound to")
 	flags.IntVar(&o.EvictionBudgetPercent, "eviction-budget-percent", o.EvictionBudgetPercent,
 		fmt.Sprintf("Maximum percentage of the co-located pods that all koordlets together may evict within %s, at least %d pods; 100 is unlimited", evictionbudget.Window, evictionbudget.Least))
+	flags.BoolVar(&o.MigrateOnEviction, "migrate-on-eviction", o.MigrateOnEviction,
+		"Migrate pods with the annotation descheduler.koordinator.sh/migrate-on-eviction when they are evicted; needs koord-descheduler")
 	flags.BoolVar(&o.SkipMutatingResources, "skip-mutating-resources", o.SkipMutatingResources, "Do not change the resources of pods")
 	flags.BoolVar(&o.SkipExtendedResourceSpec, "skip-extended-resource-spec", o.SkipExtendedResourceSpec, "Do not write the annotation with the batch and mid resources of pods")
 	flags.BoolVar(&o.SkipValidatingPriority, "skip-validating-priority", o.SkipValidatingPriority, "Allow all combinations of QoS class and priority")

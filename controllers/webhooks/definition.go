@@ -49,7 +49,7 @@ func answered() (*admissionregistrationv1.MatchPolicyType, *metav1.LabelSelector
 // validating are the webhooks for pods with co-location and for those of namespaces that belong to a quota, and those for nodes,
 // for quotas, for the configuration and for evictions.
 func (o *Options) validating(bundle []byte, byPolicy bool, namespaces quotaNamespaces) []admissionregistrationv1.ValidatingWebhook {
-	webhooks := slices.Concat(o.validatingPods(bundle, byPolicy, namespaces), o.validatingNodes(bundle), o.validatingQuotas(bundle))
+	webhooks := slices.Concat(o.validatingPods(bundle, byPolicy, namespaces), o.validatingNodes(bundle), o.validatingQuotas(bundle), o.validatingEvacuations(bundle))
 	webhooks = append(webhooks, o.validatingConfiguration(bundle), o.validatingEvictions(bundle))
 	for i := range webhooks {
 		w := &webhooks[i]

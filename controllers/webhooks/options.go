@@ -47,6 +47,8 @@ type Options struct {
 	Quotas quotaadmission.Options
 	// Evictions are how those that node agents ask for are judged.
 	Evictions eviction.Options
+	// MigrateOnEviction has pods that ask for it migrated when others than koord-descheduler evict them.
+	MigrateOnEviction bool
 	// QuotaTrees gives pods of a quota tree the nodes of the ElasticQuotaProfile that made the tree.
 	QuotaTrees bool
 	// ConfigMap is the name of the configuration, in Namespace; slo-controller-config when empty.

@@ -26,6 +26,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/controllers/webhooks/access"
 	"koordinator.sh/koord/controllers/webhooks/configmap"
+	"koordinator.sh/koord/controllers/webhooks/evacuation"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/controllers/webhooks/node"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
@@ -91,6 +92,11 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		Leaving: configmap.Leaving(o.Live, o.Namespace, ConfigurationName),
 	}})
 	eviction.AddToManager(mgr, o.Evictions)
+	if o.MigrateOnEviction {
+		if err := evacuation.AddToManager(ctx, mgr, o.Namespace); err != nil {
+			return err
+		}
+	}
 	if err := serveQuotas(ctx, mgr, &o, decoder, reviews); err != nil {
 		return err
 	}

@@ -187,3 +187,14 @@ func TestADisabledDeschedulerLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestEvictionsAreMigratedOnlyWhereADeschedulerRuns(t *testing.T) {
+	values := map[string]any{"admission": map[string]any{"migrateOnEviction": true}, "descheduler": map[string]any{"enabled": false}}
+	options, err := Options{Values: values}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := renderRelease(t.Context(), options); err == nil || !strings.Contains(err.Error(), "requires descheduler.enabled") {
+		t.Errorf("error is %v; want that koord-descheduler is required", err)
+	}
+}

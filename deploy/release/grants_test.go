@@ -15,7 +15,7 @@ import (
 var everything = map[string]any{
 	"koordlet":    map[string]any{"enabled": true, "evictInDanger": true},
 	"descheduler": map[string]any{"enabled": true, "deletePods": true},
-	"admission":   map[string]any{"enabled": true, "existingPods": true},
+	"admission":   map[string]any{"enabled": true, "existingPods": true, "migrateOnEviction": true},
 	"recommender": map[string]any{"enabled": true, "apply": true},
 }
 
