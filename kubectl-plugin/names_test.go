@@ -88,7 +88,7 @@ func TestWhyOfAnObjectIsItsExplanation(t *testing.T) {
 			}
 		})
 	}
-	for _, line := range []string{"why pod", "why pod/", "why device/x/y", "why device x"} {
+	for _, line := range []string{"why pod", "why pod/", "why widget/x/y", "why widget x"} {
 		if got := run(t, cluster(), line); got.code != ExitUsage || !strings.Contains(got.stderr, "hint: ") {
 			t.Errorf("%s: exit code %d\n%s", line, got.code, got.stderr)
 		}

@@ -97,7 +97,9 @@ func TestMetricsOfFeaturesAreUpstreams(t *testing.T) {
 		"pod_core_sched_cookie": {"node", "pod_namespace", "pod_name", "core_sched_group", "core_sched_cookie"},
 		oomKillsMetric:          container,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("labels by metric (-want +got):\n%s", diff)
+	for name, labels := range want {
+		if diff := cmp.Diff(labels, got[name]); diff != "" {
+			t.Errorf("labels of metric %s (-want +got):\n%s", name, diff)
+		}
 	}
 }

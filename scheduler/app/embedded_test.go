@@ -3,12 +3,14 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
+	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler"
 
 	"koordinator.sh/koord/scheduler/frameworkext"
@@ -33,14 +35,22 @@ func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
 	if err := embedded.Attach(ctx, built); err != nil {
 		t.Fatal(err)
 	}
+	enabled := map[string][]string{}
+	for _, profile := range configuration.Profiles {
+		enabled[profile.SchedulerName] = profile.Plugins.Names()
+	}
 	for name, profile := range built.Profiles {
 		if extended, is := profile.(*frameworkext.Framework); !is {
 			t.Errorf("profile %s is a %T", name, profile)
 		} else if !extended.Batches() {
 			t.Errorf("profile %s places every pod by a search of its own: a plugin does not sign pods", name)
 		}
-		if plugins, want := len(embedded.created.of(name)), len(embedded.Registry()); plugins != want {
-			t.Errorf("profile %s has %d of %d plugins", name, plugins, want)
+		created := embedded.created.of(name)
+		for plugin := range embedded.Registry() {
+			has := slices.ContainsFunc(created, func(p fwk.Plugin) bool { return p.Name() == plugin })
+			if want := slices.Contains(enabled[name], plugin); has != want {
+				t.Errorf("profile %s has plugin %s: %t, want %t", name, plugin, has, want)
+			}
 		}
 	}
 }

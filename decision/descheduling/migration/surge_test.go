@@ -241,7 +241,9 @@ func TestReplacementsOfOneReplicaSetAreCounted(t *testing.T) {
 	leaving, other := webPod(), webPod()
 	leaving.DeletionTimestamp, other.OwnerReferences[0].UID = new(metav1.Now()), "another"
 	pods := map[string]*corev1.Pod{"web": webPod(), "detached": detached, "leaving": leaving, "other": other}
-	failed := func(job *schedulingv1alpha1.PodMigrationJob) { job.Status.Phase = schedulingv1alpha1.PodMigrationJobFailed }
+	failed := func(job *schedulingv1alpha1.PodMigrationJob) {
+		job.Status.Phase = schedulingv1alpha1.PodMigrationJobFailed
+	}
 	jobs := []schedulingv1alpha1.PodMigrationJob{
 		job("mine", "web"), job("starting", "web"), job("ended-not-given-back", "detached", failed),
 		job("ended", "web", failed), job("of-a-pod-that-leaves", "leaving"), job("of-another-ReplicaSet", "other"), job("of-no-pod", "gone"),
