@@ -38,6 +38,9 @@ func TestEmbeddedExtendsASchedulerThatItsPluginsAreIn(t *testing.T) {
 	enabled := map[string][]string{}
 	for _, profile := range configuration.Profiles {
 		enabled[profile.SchedulerName] = profile.Plugins.Names()
+		for _, plugin := range profile.Plugins.MultiPoint.Enabled {
+			enabled[profile.SchedulerName] = append(enabled[profile.SchedulerName], plugin.Name)
+		}
 	}
 	for name, profile := range built.Profiles {
 		if extended, is := profile.(*frameworkext.Framework); !is {

@@ -145,27 +145,10 @@ func (c *cluster) act(action Action, until interruption) {
 	}
 }
 
-// detach takes the pod from its ReplicaSet, for which there must be a home.
-func (c *cluster) detach(action Action) {
-	switch {
-	case !c.reserved():
-		c.Violated = "the pod is detached without a home for the one that replaces it"
-	case c.Job.Spec.Paused || Finished(c.Job) || action.UID != podUID:
-		c.Violated = "the pod is detached although it must not be"
-	case c.Pod != nil && c.Pod.UID == action.UID:
-		c.Pod.DetachedBy, c.Pod.Controlled, c.Pod.Hashed = c.Job.UID, false, false
-	}
-}
-
 // reserved reports whether the Reservation waits for the pod that replaces the one to move.
 func (c *cluster) reserved() bool {
 	return c.Reservation != nil && c.Reservation.Phase == schedulingv1alpha1.ReservationAvailable && c.Reservation.Node == target &&
 		len(c.Reservation.Users) == 0 && c.Node != nil && c.Node.Ready && !c.Node.Unschedulable
-}
-
-// surged reports whether the pod was replaced before its eviction, and the one that replaces it is ready.
-func (c *cluster) surged() bool {
-	return c.Pod != nil && c.Pod.DetachedBy == c.Job.UID && c.Replacement != nil && c.Replacement.Ready
 }
 
 func (c *cluster) evict(action Action, until interruption) {
@@ -214,7 +197,7 @@ func events() []event {
 			return true
 		}
 	}
-	return []event{
+	return append(surgeEvents(), []event{
 		{"time passes", false, func(c *cluster) bool { c.Ticks++; return c.Ticks <= ttlTicks+1 }},
 		{"the arbitrator lets the job start", false, func(c *cluster) bool {
 			if extension.HasPassedArbitration(c.Job.Annotations) {
@@ -318,20 +301,6 @@ func events() []event {
 			c.Node.Unschedulable = !c.Node.Unschedulable
 			return true
 		}},
-		{"a user gives the pod back to its ReplicaSet", true, func(c *cluster) bool {
-			if c.Pod == nil || c.Pod.DetachedBy == "" {
-				return false
-			}
-			c.Pod.DetachedBy, c.Pod.Controlled, c.Pod.Hashed = "", true, true
-			return true
-		}},
-		{"the Deployment is rolled out", true, func(c *cluster) bool {
-			if c.Workload == nil || c.Workload.RollingOut {
-				return false
-			}
-			c.Workload.RollingOut = true
-			return true
-		}},
 		{"a user pauses or resumes the job", true, func(c *cluster) bool {
 			c.Job.Spec.Paused = !c.Job.Spec.Paused
 			return true
@@ -347,7 +316,7 @@ func events() []event {
 			return true
 		}},
 		{"the clock is set back", true, func(c *cluster) bool { c.Ticks -= 2; return c.Ticks >= -2 }},
-	}
+	}...)
 }
 
 // start is a job that was just created.
@@ -380,13 +349,6 @@ func foreignReservation() cluster {
 func preempting() cluster {
 	c := start(schedulingv1alpha1.PodMigrationJobModeReservationFirst)
 	c.Job.Spec.ReservationOptions = &schedulingv1alpha1.PodMigrateReservationOptions{PreemptionOptions: &schedulingv1alpha1.PodMigrationJobPreemptionOptions{}}
-	return c
-}
-
-// surging is a job for a pod that is to be replaced before it is evicted.
-func surging() cluster {
-	c := start(schedulingv1alpha1.PodMigrationJobModeReservationFirst)
-	c.Pod.Policy, c.Pod.Hashed, c.Workload = Surge, true, &Workload{Name: "web", MaxSurge: 1}
 	return c
 }
 
