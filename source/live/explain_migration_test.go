@@ -95,16 +95,16 @@ func TestAJobThatCannotBeReadIsAnError(t *testing.T) {
 		wantCode finding.Code
 		want     string
 	}{
-		"a misspelt name":  {func(*clusterBuilder) {}, finding.NotFound, `podmigrationjob "b-runing" not found, did you mean "b-running"?`},
-		"names are hidden": {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, finding.NotFound, `podmigrationjob "b-runing" not found`},
-		"no permission":    {func(b *clusterBuilder) { b.denied("get podmigrationjobs") }, finding.Forbidden, `get podmigrationjobs.scheduling.koordinator.sh "b-runing": not permitted for user "eve"`},
+		"a misspelt name":  {func(*clusterBuilder) {}, finding.NotFound, `podmigrationjob "b-runnin" not found, did you mean "b-running"?`},
+		"names are hidden": {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, finding.NotFound, `podmigrationjob "b-runnin" not found`},
+		"no permission":    {func(b *clusterBuilder) { b.denied("get podmigrationjobs") }, finding.Forbidden, `get podmigrationjobs.scheduling.koordinator.sh "b-runnin": not permitted for user "eve"`},
 		"not installed":    {func(b *clusterBuilder) { b.server.NoCRDs = true }, finding.NotInstalled, "list podmigrationjobs.scheduling.koordinator.sh: the server doesn't have this resource type"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			cluster := migrating()
 			tc.edit(cluster)
-			answer, err := cluster.source(t).ExplainMigration(t.Context(), "b-runing")
+			answer, err := cluster.source(t).ExplainMigration(t.Context(), "b-runnin")
 			if !hasCode(err, tc.wantCode) || err.Error() != tc.want || answer != nil {
 				t.Errorf("error %v, want %s %q", err, tc.wantCode, tc.want)
 			}
