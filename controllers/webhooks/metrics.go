@@ -32,7 +32,7 @@ func publishRight(policy string, allowed bool) {
 
 // publish records how the profiles are applied.
 func publish(compiled policy.Compilation) {
-	counts := map[policy.Path]int{policy.ByPolicy: 0, policy.ByWebhook: 0, policy.ByNobody: 0}
+	counts := map[policy.Path]int{policy.ByPolicy: 0, policy.ByWebhook: 0, policy.ByNone: 0}
 	for i := range compiled.Verdicts {
 		counts[compiled.Verdicts[i].Path]++
 	}

@@ -15,7 +15,7 @@ import (
 
 // paths are the names of the API for who applies a profile.
 var paths = map[policy.Path]diagnosticsv1alpha1.AdmissionPath{
-	policy.ByPolicy: diagnosticsv1alpha1.AdmissionByPolicy, policy.ByWebhook: diagnosticsv1alpha1.AdmissionByWebhook, policy.ByNobody: diagnosticsv1alpha1.AdmissionByNone,
+	policy.ByPolicy: diagnosticsv1alpha1.AdmissionByPolicy, policy.ByWebhook: diagnosticsv1alpha1.AdmissionByWebhook, policy.ByNone: diagnosticsv1alpha1.AdmissionByNone,
 }
 
 // path says who changes the pod.
@@ -28,7 +28,7 @@ func (a *Admission) path(compiled policy.Compilation, namespaceLabels map[string
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionByNone, fmt.Sprintf("pods in namespace %q are never changed", a.before.Namespace)
 	case a.in.Unread.Profiles:
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionPathUnknown, "the ClusterColocationProfiles could not be read"
-	case a.in.Unread.PriorityClasses && path != policy.ByNobody:
+	case a.in.Unread.PriorityClasses && path != policy.ByNone:
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionPathUnknown, "the PriorityClasses could not be read"
 	case path == policy.ByPolicy && a.in.Unread.Policy:
 		out.AppliedBy, out.AppliedReason = diagnosticsv1alpha1.AdmissionPathUnknown, "the MutatingAdmissionPolicy could not be read; without it, the webhook applies them"

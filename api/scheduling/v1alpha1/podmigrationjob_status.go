@@ -147,7 +147,7 @@ const (
 	PodMigrationJobReasonDetached  = "Detached"
 	// PodMigrationJobReasonWaitForSurge waits until maxSurge of the Deployment allows one pod more.
 	PodMigrationJobReasonWaitForSurge = "WaitForSurge"
-	// PodMigrationJobReasonSurgeUndone ends a job whose pod somebody gave back to its ReplicaSet while it was replaced.
+	// PodMigrationJobReasonSurgeUndone ends a job whose pod was given back to its ReplicaSet by others while it was replaced.
 	PodMigrationJobReasonSurgeUndone = "SurgeUndone"
 	// PodMigrationJobReasonComplete ends a job that succeeded.
 	PodMigrationJobReasonComplete = "Complete"

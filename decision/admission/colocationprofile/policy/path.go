@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/decision/admission/colocationprofile"
 )
 
-// PathOf says who changes one pod that is created in a namespace with these labels, and why it is not the API server. It is ByNobody
+// PathOf says who changes one pod that is created in a namespace with these labels, and why it is not the API server. It is ByNone
 // where nothing of the pod can change. It knows no exempt namespaces.
 func (c Compilation) PathOf(pod *corev1.Pod, namespaceLabels map[string]string) (Path, string) {
 	selected := false
@@ -26,13 +26,13 @@ func (c Compilation) PathOf(pod *corev1.Pod, namespaceLabels map[string]string) 
 	}
 	switch {
 	case !selected && !requestsTier(pod):
-		return ByNobody, "no profile selects the pod"
+		return ByNone, "no profile selects the pod"
 	case c.unserved:
 		return ByWebhook, "the API server applies no profile here"
 	case pod.Spec.Resources != nil:
 		return ByWebhook, "the pod has resources for the pod as a whole"
 	case c.Policy == nil:
-		return ByNobody, "there is nothing to apply"
+		return ByNone, "there is nothing to apply"
 	}
 	return ByPolicy, ""
 }

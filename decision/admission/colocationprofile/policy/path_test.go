@@ -60,10 +60,10 @@ func TestThePathOfAPodSaysWhy(t *testing.T) {
 	}{
 		"a profile in CEL":                {pod: labelled("web"), want: ByPolicy},
 		"a patch that CEL cannot express": {pod: labelled("job"), want: ByWebhook, wantReason: `profile "patched": its patch changes more than labels and annotations`},
-		"no profile":                      {pod: labelled("db"), want: ByNobody, wantReason: "no profile selects the pod"},
+		"no profile":                      {pod: labelled("db"), want: ByNone, wantReason: "no profile selects the pod"},
 		"resources of the whole pod":      {pod: whole, want: ByWebhook, wantReason: "the pod has resources for the pod as a whole"},
 		"a cluster without policies":      {pod: labelled("web"), options: Options{Unserved: "too old"}, want: ByWebhook, wantReason: `profile "plain": too old`},
-		"nothing is written to the pod":   {pod: labelled("db"), options: Options{Options: colocationprofile.Options{SkipResourceSpec: true}}, want: ByNobody, wantReason: "no profile selects the pod"},
+		"nothing is written to the pod":   {pod: labelled("db"), options: Options{Options: colocationprofile.Options{SkipResourceSpec: true}}, want: ByNone, wantReason: "no profile selects the pod"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

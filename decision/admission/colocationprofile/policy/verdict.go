@@ -19,8 +19,8 @@ const (
 	ByPolicy Path = "policy"
 	// ByWebhook means that pods the profile selects are sent to koord-manager.
 	ByWebhook Path = "webhook"
-	// ByNobody means that the profile never applies.
-	ByNobody Path = "none"
+	// ByNone means that the profile never applies.
+	ByNone Path = "none"
 )
 
 // maxSteps bounds the steps of all profiles in the policy: each becomes a variable that the API server compiles.
@@ -93,14 +93,14 @@ func judgeOne(profile *configv1alpha1.ClusterColocationProfile, classes map[stri
 	}
 	var err error
 	if verdict.selectors, err = colocationprofile.SelectorsOf(profile); err != nil {
-		return to(ByNobody, err.Error())
+		return to(ByNone, err.Error())
 	}
 	percent, err := colocationprofile.Percent(profile.Spec.Probability)
 	switch {
 	case err != nil:
-		return to(ByNobody, err.Error())
+		return to(ByNone, err.Error())
 	case percent == 0:
-		return to(ByNobody, "its probability is 0%")
+		return to(ByNone, "its probability is 0%")
 	case percent < 100:
 		return to(ByWebhook, fmt.Sprintf("its probability is %d%%, and CEL has no random numbers", percent))
 	}
