@@ -19,7 +19,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo generate generate-proto lint vulncheck bench bench-agent bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression images clean
+.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -101,6 +101,9 @@ bench-suppression: ## Measure how soon best-effort pods are held back when a ser
 
 bench-agent: real-node ## Measure what the node agent costs, on this machine as a real node with 50 and 107 pods (as root; 8 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/footprint $(BENCH_FLAGS)
+
+bench-descheduler: build ## Measure passes of koord-descheduler with 5,000 nodes and 150,000 pods, as a whole process (about 15 minutes).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/descheduler -koord-descheduler $(BIN)/koord-descheduler $(BENCH_FLAGS)
 
 bench-interference: real-node ## Measure a service beside a batch job, unmanaged and managed, on this machine (as root; 25 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/interference -plot docs/images/interference.svg $(BENCH_FLAGS)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"koordinator.sh/koord/bench/controlplane"
+	"koordinator.sh/koord/bench/exposition"
 )
 
 // podNamespace is where pods are created; profiles select it by podNamespaceLabel.
@@ -216,10 +217,10 @@ func (b *podBench) clear(ctx context.Context) error {
 // policies is what the API server has spent on mutating policies for pods.
 func (b *podBench) policies(ctx context.Context) (answers, error) {
 	const metric = "apiserver_admission_controller_admission_duration_seconds"
-	read, err := scrape(ctx, b.Config, metric+"_count", metric+"_sum")
+	read, err := exposition.Scrape(ctx, b.Config, metric+"_count", metric+"_sum")
 	if err != nil {
 		return answers{}, err
 	}
 	labels := []string{"name", "MutatingAdmissionPolicy", "operation", "CREATE", "type", "admit"}
-	return answers{count: read.sum(metric+"_count", labels...), seconds: read.sum(metric+"_sum", labels...)}, nil
+	return answers{count: read.Sum(metric+"_count", labels...), seconds: read.Sum(metric+"_sum", labels...)}, nil
 }

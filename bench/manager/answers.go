@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"koordinator.sh/koord/bench/controlplane"
+	"koordinator.sh/koord/bench/exposition"
 )
 
 const admissionDuration = "apiserver_admission_webhook_admission_duration_seconds"
@@ -21,19 +22,19 @@ var number = regexp.MustCompile(`-\d+\.`)
 
 // answersOf reads what the API server has measured so far of webhooks, by name. Siblings count together.
 func answersOf(ctx context.Context, plane *controlplane.ControlPlane, webhooks []string) (map[string]answers, error) {
-	read, err := scrape(ctx, plane.Config, admissionDuration+"_count", admissionDuration+"_bucket", admissionDuration+"_sum")
+	read, err := exposition.Scrape(ctx, plane.Config, admissionDuration+"_count", admissionDuration+"_bucket", admissionDuration+"_sum")
 	if err != nil {
 		return nil, err
 	}
 	for _, one := range read {
-		one.labels["name"] = number.ReplaceAllString(one.labels["name"], ".")
+		one.Labels["name"] = number.ReplaceAllString(one.Labels["name"], ".")
 	}
 	out := map[string]answers{}
 	for _, name := range webhooks {
 		out[name] = answers{
-			count:   read.sum(admissionDuration+"_count", "name", name),
-			prompt:  read.sum(admissionDuration+"_bucket", "name", name, "le", promptly),
-			seconds: read.sum(admissionDuration+"_sum", "name", name),
+			count:   read.Sum(admissionDuration+"_count", "name", name),
+			prompt:  read.Sum(admissionDuration+"_bucket", "name", name, "le", promptly),
+			seconds: read.Sum(admissionDuration+"_sum", "name", name),
 		}
 	}
 	return out, nil

@@ -8,14 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"koordinator.sh/koord/bench/controlplane"
+	"koordinator.sh/koord/bench/exposition"
 	"koordinator.sh/koord/bench/process"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
@@ -58,7 +56,7 @@ type koordManager struct {
 // startManager runs koord-manager with its default flags, but for addresses, and with the rights that the chart gives it. It
 // returns when the manager is ready and its webhooks are registered.
 func startManager(ctx context.Context, plane *controlplane.ControlPlane, program string, p ports) (*koordManager, error) {
-	token, err := metricsToken(ctx, plane)
+	token, err := plane.MetricsToken(ctx, systemNamespace)
 	if err != nil {
 		return nil, err
 	}
@@ -79,33 +77,6 @@ func startManager(ctx context.Context, plane *controlplane.ControlPlane, program
 		return nil, errors.Join(fmt.Errorf("wait for koord-manager: %w\n%s", err, m.Tail()), m.Stop())
 	}
 	return m, nil
-}
-
-// metricsToken makes an account that may read metrics.
-func metricsToken(ctx context.Context, plane *controlplane.ControlPlane) (string, error) {
-	meta := metav1.ObjectMeta{Name: "bench"}
-	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}}
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: systemNamespace, Name: meta.Name}},
-	}
-	accounts := plane.Client.CoreV1().ServiceAccounts(systemNamespace)
-	_, err := accounts.Create(ctx, &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{})
-	if err == nil {
-		_, err = plane.Client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{})
-	}
-	if err == nil {
-		_, err = plane.Client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{})
-	}
-	if err != nil {
-		return "", fmt.Errorf("allow the benchmark to read metrics: %w", err)
-	}
-	seconds := int64((6 * time.Hour).Seconds())
-	token, err := accounts.CreateToken(ctx, meta.Name, &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}, metav1.CreateOptions{})
-	if err != nil {
-		return "", fmt.Errorf("make a token to read metrics with: %w", err)
-	}
-	return token.Status.Token, nil
 }
 
 func awaitReady(ctx context.Context, port int) error {
@@ -146,11 +117,11 @@ type usage struct {
 
 func (m *koordManager) usage(ctx context.Context) (usage, error) {
 	const requests = "rest_client_requests_total"
-	read, err := scrape(ctx, m.metrics, requests)
+	read, err := exposition.Scrape(ctx, m.metrics, requests)
 	if err != nil {
 		return usage{}, fmt.Errorf("read the metrics of koord-manager: %w\n%s", err, m.Tail())
 	}
-	used := usage{requests: read.sum(requests)}
+	used := usage{requests: read.Sum(requests)}
 	if used.cpu, err = m.CPU(); err != nil {
 		return usage{}, err
 	}

@@ -1,4 +1,5 @@
-package main
+// Package exposition reads the metrics of servers that are measured.
+package exposition
 
 import (
 	"context"
@@ -15,25 +16,27 @@ import (
 // sample is one value of a metric.
 type sample struct {
 	metric string
-	labels map[string]string
+	// Labels may be changed before values are added up.
+	Labels map[string]string
 	value  float64
 }
 
-type samples []sample
+// Samples are values of metrics.
+type Samples []sample
 
-// parseSamples reads the samples of some metrics from a text in Prometheus' format.
-func parseSamples(text string, metrics ...string) (samples, error) {
-	var out samples
+// Parse reads the samples of some metrics from a text in Prometheus' format.
+func Parse(text string, metrics ...string) (Samples, error) {
+	var out Samples
 	for line := range strings.SplitSeq(text, "\n") {
 		end := strings.IndexAny(line, "{ ")
 		if end < 0 || !slices.Contains(metrics, line[:end]) {
 			continue
 		}
-		s := sample{metric: line[:end], labels: map[string]string{}}
+		s := sample{metric: line[:end], Labels: map[string]string{}}
 		tail := line[end:]
 		var err error
 		if strings.HasPrefix(tail, "{") {
-			if tail, err = parseLabels(tail[1:], s.labels); err != nil {
+			if tail, err = parseLabels(tail[1:], s.Labels); err != nil {
 				return nil, fmt.Errorf("read metric %s: %w", s.metric, err)
 			}
 		}
@@ -68,8 +71,8 @@ func parseLabels(text string, into map[string]string) (tail string, err error) {
 	}
 }
 
-// sum adds up the samples of a metric that have all of the given labels, which come in pairs.
-func (s samples) sum(metric string, labels ...string) float64 {
+// Sum adds up the samples of a metric that have all of the given labels, which come in pairs.
+func (s Samples) Sum(metric string, labels ...string) float64 {
 	total := 0.0
 	for _, one := range s {
 		if one.metric == metric && one.has(labels) {
@@ -81,15 +84,15 @@ func (s samples) sum(metric string, labels ...string) float64 {
 
 func (s sample) has(labels []string) bool {
 	for i := 0; i+1 < len(labels); i += 2 {
-		if s.labels[labels[i]] != labels[i+1] {
+		if s.Labels[labels[i]] != labels[i+1] {
 			return false
 		}
 	}
 	return true
 }
 
-// scrape reads some metrics of a server that is reached with a configuration.
-func scrape(ctx context.Context, config *rest.Config, metrics ...string) (samples, error) {
+// Scrape reads some metrics of a server that is reached with a configuration.
+func Scrape(ctx context.Context, config *rest.Config, metrics ...string) (Samples, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
@@ -110,5 +113,5 @@ func scrape(ctx context.Context, config *rest.Config, metrics ...string) (sample
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("read metrics of %s: %s", config.Host, response.Status)
 	}
-	return parseSamples(string(text), metrics...)
+	return Parse(string(text), metrics...)
 }

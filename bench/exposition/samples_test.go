@@ -1,13 +1,11 @@
-package main
+package exposition
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-const exposition = `# HELP asked_total Questions.
+const text = `# HELP asked_total Questions.
 # TYPE asked_total counter
 asked_total{name="a",operation="CREATE",text="with \"quotes\", {braces} and = signs"} 3
 asked_total{name="a",operation="UPDATE"} 4
@@ -18,7 +16,7 @@ others{name="a"} 1
 `
 
 func TestSamplesAreSummedByTheirLabels(t *testing.T) {
-	read, err := parseSamples(exposition, "asked_total", "plain")
+	read, err := Parse(text, "asked_total", "plain")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +36,7 @@ func TestSamplesAreSummedByTheirLabels(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := read.sum(test.metric, test.labels...); got != test.want {
+			if got := read.Sum(test.metric, test.labels...); got != test.want {
 				t.Errorf("sum is %g, want %g", got, test.want)
 			}
 		})
@@ -47,23 +45,8 @@ func TestSamplesAreSummedByTheirLabels(t *testing.T) {
 
 func TestDamagedSamplesAreErrors(t *testing.T) {
 	for _, text := range []string{`m{a="b" 1`, `m{a=b} 1`, `m{a="b"} one`, "m ", `m{a`} {
-		if _, err := parseSamples(text, "m"); err == nil || !strings.Contains(err.Error(), "metric m") {
+		if _, err := Parse(text, "m"); err == nil || !strings.Contains(err.Error(), "metric m") {
 			t.Errorf("%q: error %v, want one that names the metric", text, err)
 		}
-	}
-}
-
-func TestAnswersBecomeAShare(t *testing.T) {
-	asked := answers{count: 500, prompt: 480, seconds: 1}.minus(answers{count: 100, prompt: 100, seconds: 0.2})
-	got := asked.figures("webhook")
-	want := []figure{
-		{Name: "webhook, mean", Value: 2, Unit: "ms", Note: "measured by the API server"},
-		{Name: "webhook, answered within 5 ms", Value: 95, Unit: "%", Must: ">= 99 %", Missed: true, Note: "of 400; 99 % is a p99 of 5 ms"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("figures (-want +got):\n%s", diff)
-	}
-	if got := (answers{}).figures("unasked"); got != nil {
-		t.Errorf("a webhook that nobody asked has figures %v", got)
 	}
 }
