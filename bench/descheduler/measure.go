@@ -124,7 +124,7 @@ func (d *descheduler) after(ctx context.Context, passes float64) (reading, error
 	const completed, seconds, evictions = "descheduler_passes_total", "descheduler_loop_duration_seconds_sum", "descheduler_evictions_requested_total"
 	var out reading
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 2*time.Second, patience, true, func(ctx context.Context) (bool, error) {
 		var read exposition.Samples
 		if read, last = exposition.Scrape(ctx, d.metrics, completed, seconds, evictions); last != nil {
 			return false, nil

@@ -54,13 +54,27 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		metric.Status.NodeMetric = usage.node()
 		for j := range chosen.pods {
 			pod := newPod(node.Name, j, owners[(i*chosen.pods+j)%len(owners)], usage.requests(chosen.pods))
-			if _, err := plane.Client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+			if err := createPod(ctx, plane, pod); err != nil {
 				return err
 			}
 			metric.Status.PodsMetric = append(metric.Status.PodsMetric, usage.pod(pod, chosen.pods))
 		}
 		return plane.CreateNodeMetric(ctx, metric)
 	})
+}
+
+// createPod creates a pod that has been ready for a day.
+func createPod(ctx context.Context, plane *controlplane.ControlPlane, pod *corev1.Pod) error {
+	pods := plane.Client.CoreV1().Pods(namespace)
+	created, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	since := metav1.NewTime(time.Now().Add(-24 * time.Hour))
+	created.Status.Phase, created.Status.StartTime = corev1.PodRunning, &since
+	created.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: since}}
+	_, err = pods.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	return err
 }
 
 // createWorkload creates a Deployment and its ReplicaSet, which nothing works on here.
@@ -73,6 +87,12 @@ func createWorkload(ctx context.Context, plane *controlplane.ControlPlane, i int
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: selector, Template: template},
 	}, metav1.CreateOptions{})
 	if err != nil {
+		return metav1.OwnerReference{}, err
+	}
+	deployment.Status = appsv1.DeploymentStatus{
+		ObservedGeneration: deployment.Generation, Replicas: replicas, UpdatedReplicas: replicas, ReadyReplicas: replicas, AvailableReplicas: replicas,
+	}
+	if _, err := plane.Client.AppsV1().Deployments(namespace).UpdateStatus(ctx, deployment, metav1.UpdateOptions{}); err != nil {
 		return metav1.OwnerReference{}, err
 	}
 	set, err := plane.Client.AppsV1().ReplicaSets(namespace).Create(ctx, &appsv1.ReplicaSet{
