@@ -36,10 +36,8 @@ func tooLong(line string, width int, ellipsis string) bool {
 func TestLongAndWideNames(t *testing.T) {
 	for look, pairs := range map[string][]string{"long": longNames, "wide": wideNames} {
 		t.Run(look, func(t *testing.T) {
-			eachScreen(t, func(t *testing.T, name string) {
-				if name == helpName || name == chartName {
-					t.Skip("it shows no name but that of its title")
-				}
+			// These two show no name but that of their title.
+			screensWith(t, func(s *screen) bool { return s.name != helpName && s.name != chartName }, func(t *testing.T, name string) {
 				for _, size := range terminals {
 					r := rename(t, pairs...).start().openRenamed(name)
 					r.resize(size[0], size[1])

@@ -43,8 +43,16 @@ func (r *rig) openScreen(name string) *rig {
 // eachScreen runs a test with every screen that is declared.
 func eachScreen(t *testing.T, test func(t *testing.T, name string)) {
 	t.Helper()
+	screensWith(t, func(*screen) bool { return true }, test)
+}
+
+// screensWith runs a test for each screen of a kind.
+func screensWith(t *testing.T, of func(*screen) bool, test func(t *testing.T, name string)) {
+	t.Helper()
 	for _, s := range newRig(t, 1).m.screens {
-		t.Run(s.name, func(t *testing.T) { test(t, s.name) })
+		if of(s) {
+			t.Run(s.name, func(t *testing.T) { test(t, s.name) })
+		}
 	}
 }
 

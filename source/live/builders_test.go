@@ -3,6 +3,8 @@ package live
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,4 +175,23 @@ func sourceOf(t *testing.T, handler http.HandlerFunc) *Source {
 	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test"}
 	config.CurrentContext = "test"
 	return New(clientcmd.NewDefaultClientConfig(config, &clientcmd.ConfigOverrides{}), Options{})
+}
+
+// checkIncomplete compares what an answer says it lacks, each line with one of the texts of lineFrom.
+func checkIncomplete(t *testing.T, got, want []string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("incomplete %q, want %q", got, want)
+	}
+	for _, line := range want {
+		if !lineFrom(got, line) {
+			t.Errorf("incomplete %q lacks %q", got, line)
+		}
+	}
+}
+
+// lineFrom is whether lines have one that begins and ends with texts, which a star separates.
+func lineFrom(lines []string, want string) bool {
+	begin, end, _ := strings.Cut(want, "*")
+	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, begin) && strings.HasSuffix(line, end) })
 }

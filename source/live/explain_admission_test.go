@@ -105,14 +105,7 @@ func TestAnAdmissionIsExplainedFromWhatMayBeRead(t *testing.T) {
 			if outcome != tc.wantProfile {
 				t.Errorf("the profile is %q, want %q", outcome, tc.wantProfile)
 			}
-			if len(answer.Incomplete) != len(tc.wantIncomplete) {
-				t.Errorf("incomplete %q, want %q", answer.Incomplete, tc.wantIncomplete)
-			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }

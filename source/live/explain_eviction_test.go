@@ -45,12 +45,6 @@ func evicting() *clusterBuilder {
 		list("elasticquotas", &schedulingsigsv1alpha1.ElasticQuotaList{Items: []schedulingsigsv1alpha1.ElasticQuota{quota}})
 }
 
-// lineFrom is whether lines have one that begins and ends with texts, which a star separates.
-func lineFrom(lines []string, want string) bool {
-	begin, end, _ := strings.Cut(want, "*")
-	return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, begin) && strings.HasSuffix(line, end) })
-}
-
 func TestAnEvictionIsExplainedFromWhatMayBeRead(t *testing.T) {
 	const all = "descheduler now, preemption now, quota now, agent possible, drain possible, kubelet possible"
 	without := func(changed string) string {
@@ -155,14 +149,7 @@ func TestAnEvictionIsExplainedFromWhatMayBeRead(t *testing.T) {
 			if diff := cmp.Diff(want, states); diff != "" {
 				t.Errorf("%s\nevictors (-want +got):\n%s", answer.Message, diff)
 			}
-			if len(answer.Incomplete) != len(tc.wantIncomplete) {
-				t.Errorf("incomplete %q, want %q", answer.Incomplete, tc.wantIncomplete)
-			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }

@@ -78,11 +78,7 @@ func TestAGangIsExplainedFromWhatMayBeRead(t *testing.T) {
 			if (answer.Next == "") != (len(tc.wantIncomplete) > 0) {
 				t.Errorf("next %q, incomplete %q", answer.Next, answer.Incomplete)
 			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }
@@ -142,11 +138,7 @@ func TestAQuotaIsExplainedFromWhatMayBeRead(t *testing.T) {
 			if diff := cmp.Diff(tc.wantPods, len(answer.Pods)); diff != "" || answer.Kind != "QuotaExplanation" || len(answer.Incomplete) != len(tc.wantIncomplete) {
 				t.Errorf("pods (-want +got):\n%s%+v", diff, answer)
 			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }

@@ -77,14 +77,7 @@ func TestAMigrationIsExplainedFromWhatMayBeRead(t *testing.T) {
 			if diff := cmp.Diff(tc.wantOthers, answer.OtherJobs); diff != "" {
 				t.Errorf("other jobs (-want +got):\n%s", diff)
 			}
-			if len(answer.Incomplete) != len(tc.wantIncomplete) {
-				t.Errorf("incomplete %q, want %q", answer.Incomplete, tc.wantIncomplete)
-			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }

@@ -90,14 +90,7 @@ func TestMigrationsAreForecastFromWhatMayBeRead(t *testing.T) {
 			if answer.Message != tc.want {
 				t.Errorf("message %q, want %q", answer.Message, tc.want)
 			}
-			if len(answer.Incomplete) != len(tc.wantIncomplete) {
-				t.Errorf("incomplete %q, want %q", answer.Incomplete, tc.wantIncomplete)
-			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }

@@ -119,14 +119,7 @@ func TestADrainIsForecastFromWhatMayBeRead(t *testing.T) {
 			if answer.Message != tc.want || answer.Verdict != tc.wantVerdict {
 				t.Errorf("%s: %q, want %s: %q", answer.Verdict, answer.Message, tc.wantVerdict, tc.want)
 			}
-			if len(answer.Incomplete) != len(tc.wantIncomplete) {
-				t.Errorf("incomplete %q, want %q", answer.Incomplete, tc.wantIncomplete)
-			}
-			for _, line := range tc.wantIncomplete {
-				if !lineFrom(answer.Incomplete, line) {
-					t.Errorf("incomplete %q lacks %q", answer.Incomplete, line)
-				}
-			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 			if found := len(answer.Findings) > 0; found != (tc.wantFinding != "") || found && (answer.Findings[0].Code != string(tc.wantFinding) || answer.Findings[0].Hint == "") {
 				t.Errorf("findings %+v, want %q with a hint", answer.Findings, tc.wantFinding)
 			}
