@@ -6,17 +6,6 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
-// Workload is the Deployment of the pod to move.
-type Workload struct {
-	Name string
-	// MaxSurge is how many pods more than its replicas its strategy allows; 0 for strategy Recreate.
-	MaxSurge int
-	// RollingOut is true while not all of its pods are of its latest template.
-	RollingOut bool
-	// Surging counts its pods that are replaced at present by jobs which evict them afterwards.
-	Surging int
-}
-
 // WantsSurge reports whether a pod is to be replaced before it is evicted, as far as its label and the arguments say, or is being.
 func WantsSurge(job *schedulingv1alpha1.PodMigrationJob, pod *Pod, args *Args) bool {
 	if Condition(&job.Status, schedulingv1alpha1.PodMigrationJobConditionSurge) != nil {
