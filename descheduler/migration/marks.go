@@ -2,14 +2,10 @@ package migration
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -34,15 +30,11 @@ func (r *reconciler) mark(ctx context.Context, s situation, status schedulingv1a
 			return nil
 		}
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": s.pod.UID, "resourceVersion": s.pod.ResourceVersion, "annotations": marks}})
+	patch, err := migration.PodPatch(s.pod, map[string]any{"annotations": marks})
 	if err != nil {
-		return fmt.Errorf("encode the annotations of the pod: %w", err)
+		return err
 	}
-	_, err = r.evictor.client.CoreV1().Pods(s.pod.Namespace).Patch(ctx, s.pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
+	if err := patchPod(ctx, r.client, s.pod, patch); err != nil {
 		return fmt.Errorf("patch the annotations of pod %s/%s: %w", s.pod.Namespace, s.pod.Name, err)
 	}
 	klog.FromContext(ctx).V(1).Info("Changed the annotations of the pod", "job", job.Name, "pod", klog.KObj(s.pod), "annotations", slices.Sorted(maps.Keys(marks)))
