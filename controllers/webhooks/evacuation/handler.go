@@ -21,6 +21,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/decision/descheduling/evacuation"
 )
 
@@ -29,6 +30,9 @@ const Path = "/migrate-on-eviction"
 
 // jobTTL is how long a job may take.
 const jobTTL = 10 * time.Minute
+
+// causeMigrating is the cause of answers while a job moves the pod.
+const causeMigrating metav1.CauseType = "MigrationInProgress"
 
 // byPod is the index of jobs by the UIDs of their pods.
 const byPod = "evacuation.pod"
@@ -53,8 +57,8 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 	if request.Operation != admissionv1.Create || request.SubResource != "eviction" || slices.Contains(h.Movers, request.UserInfo.Username) {
 		return admission.Allowed("")
 	}
-	eviction := &policyv1.Eviction{}
-	if err := h.Decoder.Decode(request, eviction); err != nil {
+	asked := &policyv1.Eviction{}
+	if err := h.Decoder.Decode(request, asked); err != nil {
 		return admission.Errored(http.StatusBadRequest, fmt.Errorf("decode eviction: %w", err))
 	}
 	name := types.NamespacedName{Namespace: request.Namespace, Name: request.Name}
@@ -69,8 +73,7 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
 	verdict := evacuation.Decide(evacuation.Input{Pod: evacuation.PodOf(pod), Jobs: jobs, Now: h.Clock.Now()})
-	tried := request.DryRun != nil && *request.DryRun || eviction.DeleteOptions != nil && len(eviction.DeleteOptions.DryRun) > 0
-	if verdict.Create != "" && !tried {
+	if verdict.Create != "" && !eviction.IsTried(request, asked) {
 		if err := h.create(ctx, pod, verdict.Create, request.UserInfo.Username); err != nil {
 			count(resultFailed)
 			return admission.Errored(http.StatusServiceUnavailable, err)
@@ -127,8 +130,6 @@ func answer(pod types.NamespacedName, verdict evacuation.Verdict) admission.Resp
 		return response
 	}
 	count(resultMigrating)
-	response := admission.Denied(fmt.Sprintf("%s: %s", extension.EvictionInBackgroundText, verdict.Message))
-	response.Result.Code, response.Result.Reason = http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests
-	response.Result.Details = &metav1.StatusDetails{Name: pod.Name, Kind: "pods", Causes: []metav1.StatusCause{{Type: "MigrationInProgress", Message: verdict.Message}}}
-	return response
+	denied := admission.Denied(fmt.Sprintf("%s: %s", extension.EvictionInBackgroundText, verdict.Message))
+	return eviction.TooMany(denied, pod, causeMigrating, verdict.Message)
 }

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,9 +65,9 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 		return admission.Errored(http.StatusInternalServerError, err)
 	} else if why != "" {
 		count(resultProtected)
-		return tooMany(admission.Denied("Cannot evict pod as it would violate the pod's disruption budget: "+why), name, policyv1.DisruptionBudgetCause, why)
+		return TooMany(admission.Denied("Cannot evict pod as it would violate the pod's disruption budget: "+why), name, policyv1.DisruptionBudgetCause, why)
 	}
-	return h.within(ctx, name, isTried(request, eviction))
+	return h.within(ctx, name, IsTried(request, eviction))
 }
 
 // protected is why the API server will refuse the eviction because of PodDisruptionBudgets. It looks at them after admission, so what it
@@ -93,14 +92,7 @@ func (h *Handler) within(ctx context.Context, name types.NamespacedName, dryRun 
 	}
 	count(resultBudget)
 	log.FromContext(ctx).V(1).Info("Denied an eviction: the eviction budget of the cluster is exhausted", "pod", name.String(), "evicted", verdict.Used, "limit", verdict.Limit)
-	return tooMany(refused(finding.EvictionBudgetCluster, budgetText(verdict)), name, extension.CauseClusterEvictionBudget, budgetText(verdict))
-}
-
-// tooMany is a refusal as the API server's own for a budget: with status 429 and a cause that agents know it by.
-func tooMany(response admission.Response, name types.NamespacedName, cause metav1.CauseType, text string) admission.Response {
-	response.Result.Code, response.Result.Reason = http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests
-	response.Result.Details = &metav1.StatusDetails{Name: name.Name, Kind: "pods", Causes: []metav1.StatusCause{{Type: cause, Message: text}}}
-	return response
+	return TooMany(refused(finding.EvictionBudgetCluster, budgetText(verdict)), name, extension.CauseClusterEvictionBudget, budgetText(verdict))
 }
 
 func budgetText(verdict evictionbudget.Verdict) string {
@@ -118,11 +110,6 @@ func (h *Handler) pod(ctx context.Context, name types.NamespacedName, eviction *
 	}
 	fresh := &corev1.Pod{}
 	return fresh, h.Live.Get(ctx, name, fresh)
-}
-
-// isTried reports whether an eviction is a dry run: by the options of the request, or by those of the deletion.
-func isTried(request admission.Request, eviction *policyv1.Eviction) bool {
-	return request.DryRun != nil && *request.DryRun || eviction.DeleteOptions != nil && len(eviction.DeleteOptions.DryRun) > 0
 }
 
 func wantedUID(eviction *policyv1.Eviction) types.UID {
