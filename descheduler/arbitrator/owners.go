@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"koordinator.sh/koord/descheduler/replicasets"
 )
 
 // scaleMemory is for how long the replicas of a kind that is not known are not asked for again, which no cache has.
@@ -56,8 +58,6 @@ func newOwners(client client.Client, now func() time.Time) *owners {
 	return &owners{client: client, now: now, scales: map[types.UID]scaled{}}
 }
 
-var replicaSets = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
-
 // of is the workload of a controller: the controller of a ReplicaSet where it has one, and else the controller itself.
 func (o *owners) of(ctx context.Context, namespace string, controller *metav1.OwnerReference) (owner, error) {
 	group, err := schema.ParseGroupVersion(controller.APIVersion)
@@ -65,20 +65,13 @@ func (o *owners) of(ctx context.Context, namespace string, controller *metav1.Ow
 		return owner{uid: controller.UID, kind: controller.Kind, name: controller.Name}, nil // no object can be found by it
 	}
 	found := owner{uid: controller.UID, group: group, kind: controller.Kind, name: controller.Name, found: true}
-	if group.Group != replicaSets.Group || controller.Kind != replicaSets.Kind {
+	if group.Group != replicasets.Kind.Group || controller.Kind != replicasets.Kind.Kind {
 		return found, nil
 	}
-	set := &metav1.PartialObjectMetadata{}
-	set.SetGroupVersionKind(replicaSets)
-	err = o.client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: controller.Name}, set)
-	switch {
-	case apierrors.IsNotFound(err) || err == nil && set.UID != controller.UID:
-		found.found = false
-		return found, nil
-	case err != nil:
-		return owner{}, fmt.Errorf("get ReplicaSet %s/%s: %w", namespace, controller.Name, err)
+	var above *metav1.OwnerReference
+	if above, found.found, err = replicasets.Above(ctx, o.client, namespace, controller); err != nil {
+		return owner{}, err
 	}
-	above := metav1.GetControllerOf(set)
 	if above == nil {
 		return found, nil
 	}

@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
@@ -14,6 +13,7 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/descheduler/replicasets"
 )
 
 // readWorkload reads the Deployment of a pod that is to be replaced before it is evicted, and how many of its pods are being replaced.
@@ -78,21 +78,11 @@ func patchPod(ctx context.Context, writer client.Writer, pod *corev1.Pod, patch 
 	return client.IgnoreNotFound(writer.Patch(ctx, target, client.RawPatch(types.MergePatchType, patch)))
 }
 
-// deployment reads the Deployment above a ReplicaSet; nil when there is none. The ReplicaSet is read as metadata, which the arbitrator
-// has a cache of.
+// deployment reads the Deployment above a ReplicaSet; nil when there is none.
 func (o byReader) deployment(ctx context.Context, namespace string, replicaSet *metav1.OwnerReference) (*appsv1.Deployment, error) {
-	set := &metav1.PartialObjectMetadata{}
-	set.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))
-	err := o.Get(ctx, types.NamespacedName{Namespace: namespace, Name: replicaSet.Name}, set)
-	if apierrors.IsNotFound(err) || err == nil && set.UID != replicaSet.UID {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("get ReplicaSet %s/%s: %w", namespace, replicaSet.Name, err)
-	}
-	above := metav1.GetControllerOfNoCopy(set)
-	if above == nil || above.Kind != "Deployment" || above.APIVersion != appsv1.SchemeGroupVersion.String() {
-		return nil, nil
+	above, _, err := replicasets.Above(ctx, o, namespace, replicaSet)
+	if err != nil || above == nil || above.Kind != "Deployment" || above.APIVersion != appsv1.SchemeGroupVersion.String() {
+		return nil, err
 	}
 	deployment, err := read[appsv1.Deployment](ctx, o, namespace, above.Name)
 	if err != nil || deployment == nil || deployment.UID != above.UID {
