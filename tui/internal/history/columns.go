@@ -27,10 +27,7 @@ func (h *History) Columns(node string, r Resource, end time.Time, step, hold tim
 			continue
 		}
 		seen[column] = h.times[slot]
-		if p := ring[slot][r]; p.Known() {
-			out[column] = mean(out[column], p, counts[column])
-			counts[column]++
-		}
+		count(out, counts, column, ring[slot][r])
 	}
 	carry(out, seen, start, step, hold)
 	return out
@@ -43,6 +40,14 @@ func columnOf(at, start time.Time, step time.Duration) int {
 		return -1
 	}
 	return int((d - 1) / step)
+}
+
+// count takes a point into the mean of its column, unless nothing was measured.
+func count(out []Point, counts []int, column int, p Point) {
+	if p.Known() {
+		out[column] = mean(out[column], p, counts[column])
+		counts[column]++
+	}
 }
 
 func mean(sum, p Point, n int) Point {

@@ -27,6 +27,13 @@ func sample(second int, values map[string]int64) Sample {
 	return s
 }
 
+// unmeasured is a sample of a node whose capacity alone is known.
+func unmeasured(second int) Sample {
+	s := sample(second, map[string]int64{"a": 0})
+	s.Nodes["a"] = [2]story.Parts{{Capacity: 5}, {Capacity: 5}}
+	return s
+}
+
 // column -1 stands for an unknown one.
 func read(h *History, node string, end int, step, hold time.Duration, width int) []int64 {
 	var out []int64
@@ -87,9 +94,7 @@ func TestVanishedNodesAreForgotten(t *testing.T) {
 
 func TestUnmeasuredIsNotZero(t *testing.T) {
 	var h History
-	s := sample(1, map[string]int64{"a": 1})
-	s.Nodes["a"] = [2]story.Parts{{Capacity: 5}, {Capacity: 5}}
-	h.Append(s)
+	h.Append(unmeasured(1))
 	if got := read(&h, "a", 1, time.Second, time.Second, 1); got[0] != -1 || h.Measured("a", CPU) {
 		t.Errorf("got %v for a node without measurements", got)
 	}

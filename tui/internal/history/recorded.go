@@ -35,8 +35,7 @@ func Recorded(moments []Moment, r Resource, end time.Time, step, hold time.Durat
 			continue
 		}
 		seen[column] = m.At
-		out[column] = mean(out[column], pointOf(m.Resources[r]), counts[column])
-		counts[column]++
+		count(out, counts, column, pointOf(m.Resources[r]))
 	}
 	if len(out) > 0 && seen[0].IsZero() && !before.At.IsZero() && start.Sub(before.At) < hold {
 		out[0], seen[0] = pointOf(before.Resources[r]), before.At

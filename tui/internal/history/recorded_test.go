@@ -73,9 +73,13 @@ func TestWhatWasRecordedLooksAsWhatIsSeenLive(t *testing.T) {
 		second := 0
 		for range rapid.IntRange(1, 40).Draw(t, "moments") {
 			second += rapid.IntRange(1, 15).Draw(t, "after")
-			v := rapid.Int64Range(0, 1000).Draw(t, "used")
+			v := rapid.Int64Range(-1, 1000).Draw(t, "used")
 			moments = append(moments, moment(second, v))
-			h.Append(sample(second, map[string]int64{"a": v}))
+			if v >= 0 {
+				h.Append(sample(second, map[string]int64{"a": v}))
+			} else {
+				h.Append(unmeasured(second))
+			}
 		}
 		step := time.Duration(rapid.IntRange(1, 20).Draw(t, "step")) * time.Second
 		hold := time.Duration(rapid.IntRange(0, 60).Draw(t, "hold")) * time.Second
