@@ -64,30 +64,6 @@ func rearrangeable(t testing.TB) (*rig, *arranged) {
 	return r, a
 }
 
-// lists are the screens that are a table.
-func lists(t testing.TB) []string {
-	t.Helper()
-	var out []string
-	for _, s := range newRig(t, 1).m.screens {
-		if s.subject == nil && s.content(&page{screen: s}).table != nil {
-			out = append(out, s.name)
-		}
-	}
-	return out
-}
-
-// eachList runs a test with every screen that is a table.
-func eachList(t *testing.T, test func(t *testing.T, name string)) {
-	t.Helper()
-	all := lists(t)
-	if len(all) < 7 {
-		t.Fatalf("only %q are lists", all)
-	}
-	for _, name := range all {
-		t.Run(name, func(t *testing.T) { test(t, name) })
-	}
-}
-
 // lost is the error about an object that is gone; nil when it is there.
 func (a *arranged) lost(kind source.Kind, key string) error {
 	if a.gone == "" || key != a.gone {

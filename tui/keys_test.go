@@ -106,23 +106,21 @@ func TestBackLeadsToWhereOneWas(t *testing.T) {
 // TestBackLeadsToTheLineOneWasAt of a text, unfolded as it was.
 func TestBackLeadsToTheLineOneWasAt(t *testing.T) {
 	scrolled := 0
-	for _, name := range explainers(t) {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 30).start().openScreen(name)
-			if name != describeName && name != yamlName {
-				r.press("enter") // of those two it opens the explanation
+	screensWith(t, explains, func(t *testing.T, name string) {
+		r := newRig(t, 30).start().openScreen(name)
+		if name != describeName && name != yamlName {
+			r.press("enter") // of those two it opens the explanation
+		}
+		r.press("j", "j", "j")
+		before, scroll := r.screen(), r.m.page().scroll
+		scrolled += scroll
+		for _, by := range [][]string{{":chart", "enter"}, {":describe gang ml/tune", "enter", "G"}, {"?"}} {
+			r.press(by...)
+			if r.press("esc"); r.screen() != before || r.m.page().scroll != scroll {
+				t.Errorf("back from %q it is\n%s\nbefore it was\n%s", by, r.screen(), before)
 			}
-			r.press("j", "j", "j")
-			before, scroll := r.screen(), r.m.page().scroll
-			scrolled += scroll
-			for _, by := range [][]string{{":chart", "enter"}, {":describe gang ml/tune", "enter", "G"}, {"?"}} {
-				r.press(by...)
-				if r.press("esc"); r.screen() != before || r.m.page().scroll != scroll {
-					t.Errorf("back from %q it is\n%s\nbefore it was\n%s", by, r.screen(), before)
-				}
-			}
-		})
-	}
+		}
+	})
 	if scrolled < 3*3 {
 		t.Errorf("%d lines scrolled, want 3 on three screens and more", scrolled)
 	}
@@ -130,19 +128,22 @@ func TestBackLeadsToTheLineOneWasAt(t *testing.T) {
 
 // TestARefreshLeavesATextWhereItIs: what is read must not move away every few seconds.
 func TestARefreshLeavesATextWhereItIs(t *testing.T) {
-	for _, name := range explainers(t) {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 30).start().openScreen(name).press("enter")
-			r.m.pages = r.m.pages[:2] // enter may have led to another page
-			r.press("j", "j")
-			scroll, unfolded := r.m.page().scroll, r.m.page().unfolded
-			r.pass(7 * time.Second)
-			if got := r.m.page(); got.scroll != scroll || got.unfolded != unfolded {
-				t.Errorf("scrolled to %d, unfolded %t; before %d, %t", got.scroll, got.unfolded, scroll, unfolded)
-			}
-			if text := r.plain(); !strings.Contains(text, "s ago") {
-				t.Errorf("nothing says how old it is:\n%s", text)
-			}
-		})
+	scrolled := 0
+	screensWith(t, explains, func(t *testing.T, name string) {
+		r := newRig(t, 30).start().openScreen(name).press("enter")
+		r.m.pages = r.m.pages[:2] // enter may have led to another page
+		r.press("j", "j")
+		scroll, unfolded := r.m.page().scroll, r.m.page().unfolded
+		r.pass(7 * time.Second)
+		if got := r.m.page(); got.scroll != scroll || got.unfolded != unfolded {
+			t.Errorf("scrolled to %d, unfolded %t; before %d, %t", got.scroll, got.unfolded, scroll, unfolded)
+		}
+		if text := r.plain(); !strings.Contains(text, "s ago") {
+			t.Errorf("nothing says how old it is:\n%s", text)
+		}
+		scrolled += scroll
+	})
+	if scrolled < 2*3 {
+		t.Errorf("%d lines scrolled, want 2 on three screens and more", scrolled)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
 )
@@ -40,27 +42,25 @@ func opened(t testing.TB, name string, about object) string {
 func TestAnAnswerOfTheObjectBeforeIsDropped(t *testing.T) {
 	for order, late := range map[string]bool{"it comes late": true, "it comes in between": false} {
 		t.Run(order, func(t *testing.T) {
-			for _, name := range explainers(t) {
-				t.Run(name, func(t *testing.T) {
-					r := newRig(t, 30).start()
-					s := r.m.screenOf(name)
-					want := opened(t, name, otherOf(s))
-					r.hold = true
-					r.openScreen(name)
-					slow := r.held
-					r.held = nil
-					r.run(r.m.open(name, otherOf(s)))
-					if quick := r.held; late {
-						r.held = append(quick, slow...)
-					} else {
-						r.held = append(slow, quick...)
-					}
-					r.release()
-					if got := strings.Join(r.lines()[1:22], "\n"); got != want {
-						t.Errorf("it shows\n%s\nwant\n%s", got, want)
-					}
-				})
-			}
+			screensWith(t, explains, func(t *testing.T, name string) {
+				r := newRig(t, 30).start()
+				s := r.m.screenOf(name)
+				want := opened(t, name, otherOf(s))
+				r.hold = true
+				r.openScreen(name)
+				slow := r.held
+				r.held = nil
+				r.run(r.m.open(name, otherOf(s)))
+				if quick := r.held; late {
+					r.held = append(quick, slow...)
+				} else {
+					r.held = append(slow, quick...)
+				}
+				r.release()
+				if got := strings.Join(r.lines()[1:22], "\n"); got != want {
+					t.Errorf("it shows\n%s\nwant\n%s", got, want)
+				}
+			})
 		})
 	}
 }
@@ -74,16 +74,22 @@ func TestAnAnswerOfAScreenThatWasLeftShowsNowhere(t *testing.T) {
 		"an error of the kind":  finding.Wrap(errors.New("the server doesn't have this resource type"), finding.NotInstalled, "koordctl install"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The nodes are asked for on every screen.
-			screensWith(t, func(s *screen) bool { return s.name != nodesName }, func(t *testing.T, screen string) {
+			screensWith(t, func(s *screen) bool { return s.ask != nil }, func(t *testing.T, screen string) {
 				r := newRig(t, 30).start().press("j", "j")
 				r.hold = true
 				r.openScreen(screen)
-				awaited := r.held
+				if len(r.held) != 1 {
+					t.Fatalf("%d commands are held back, want the one that asks", len(r.held))
+				}
+				asked, ok := r.held[0]().(tea.BatchMsg)
+				if !ok || len(asked) < 2 {
+					t.Fatal("the screen asks nothing but the nodes")
+				}
 				r.held, r.hold = nil, false
+				r.run(asked[0]) // the nodes, which every screen asks for
 				r.press("esc")
 				r.src.Err = err
-				for _, cmd := range awaited[1:] { // the first one asks for the nodes
+				for _, cmd := range asked[1:] {
 					r.run(cmd)
 				}
 				r.src.Err = nil

@@ -45,11 +45,9 @@ func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
 
 		"Reservations by name":               {reservationsName, "", nil, "NAME↑", "big catalog checkout nightly search"},
 		"the gravest Reservation first":      {reservationsName, "", []string{"S"}, "STATE↓", "search big checkout catalog nightly"},
-		"the largest Reservation first":      {reservationsName, "", []string{"C"}, "", "search checkout nightly catalog big"},
 		"the one that ends first, ties kept": {reservationsName, "", []string{"L"}, "LEFT↑", "big catalog checkout search nightly"},
 
 		"jobs by pod, those that ended last": {migrationsName, "", nil, "POD↑", "manual hot-4-d hot-4-b hot-4-a hot-4-c hot-4-e hot-4-f"},
-		"jobs by name":                       {migrationsName, "", []string{"N"}, "", "hot-4-a hot-4-b hot-4-c hot-4-d hot-4-e hot-4-f manual"},
 		"the gravest job first":              {migrationsName, "", []string{"S"}, "STATE↓", "hot-4-f hot-4-a manual hot-4-b hot-4-c hot-4-d hot-4-e"},
 		"the job with the least time left":   {migrationsName, "", []string{"L"}, "LEFT↑", "hot-4-a hot-4-b hot-4-c hot-4-d manual hot-4-e hot-4-f"},
 
@@ -66,6 +64,32 @@ func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.want, r.order(tc.lead)); diff != "" {
 				t.Errorf("unexpected order (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestListsAreSortedByColumnsThatDoNotFit, and mark them as soon as the terminal is wide enough.
+func TestListsAreSortedByColumnsThatDoNotFit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		screen, key string
+		wantTitle   string
+		want        string
+	}{
+		"the largest Reservation first": {reservationsName, "C", "CPU↓", "search checkout nightly catalog big"},
+		"jobs by name":                  {migrationsName, "N", "NAME↑", "hot-4-a hot-4-b hot-4-c hot-4-d hot-4-e hot-4-f manual"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 30).start().openScreen(tc.screen).press(tc.key)
+			if text := r.plain(); strings.Contains(text, tc.wantTitle) {
+				t.Errorf("the column %s fits 80 cells:\n%s", tc.wantTitle, text)
+			}
+			if diff := cmp.Diff(tc.want, r.order("")); diff != "" {
+				t.Errorf("unexpected order (-want +got):\n%s", diff)
+			}
+			r.resize(200, 24)
+			if text := r.plain(); !strings.Contains(text, tc.wantTitle) {
+				t.Errorf("no column is marked as %s:\n%s", tc.wantTitle, text)
 			}
 		})
 	}

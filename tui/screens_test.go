@@ -46,13 +46,39 @@ func eachScreen(t *testing.T, test func(t *testing.T, name string)) {
 	screensWith(t, func(*screen) bool { return true }, test)
 }
 
-// screensWith runs a test for each screen of a kind.
+// screensWith runs a test for each screen of a kind, and fails where there is none.
 func screensWith(t *testing.T, of func(*screen) bool, test func(t *testing.T, name string)) {
 	t.Helper()
+	tested := 0
 	for _, s := range newRig(t, 1).m.screens {
 		if of(s) {
+			tested++
 			t.Run(s.name, func(t *testing.T) { test(t, s.name) })
 		}
+	}
+	if tested == 0 {
+		t.Fatal("no screen is of this kind")
+	}
+}
+
+// explains says whether a screen explains one object, or describes any.
+func explains(s *screen) bool {
+	return s.subject != nil || s.name == describeName || s.name == yamlName
+}
+
+// isList says whether a screen is a table.
+func isList(s *screen) bool { return s.subject == nil && s.content(&page{screen: s}).table != nil }
+
+// eachList runs a test with every screen that is a table.
+func eachList(t *testing.T, test func(t *testing.T, name string)) {
+	t.Helper()
+	tested := 0
+	screensWith(t, isList, func(t *testing.T, name string) {
+		tested++
+		test(t, name)
+	})
+	if tested < 7 {
+		t.Fatalf("only %d screens are lists", tested)
 	}
 }
 

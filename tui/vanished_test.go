@@ -7,37 +7,23 @@ import (
 	"time"
 )
 
-// explainers are the screens that explain one object, and those that describe any.
-func explainers(t testing.TB) []string {
-	t.Helper()
-	var out []string
-	for _, s := range newRig(t, 1).m.screens {
-		if s.subject != nil || s.name == describeName || s.name == yamlName {
-			out = append(out, s.name)
-		}
-	}
-	return out
-}
-
 // TestAnObjectThatVanishesWhileItIsShown stays on the screen, which says that it is of before, and for how long.
 func TestAnObjectThatVanishesWhileItIsShown(t *testing.T) {
-	for _, name := range explainers(t) {
-		t.Run(name, func(t *testing.T) {
-			r, a := rearrangeable(t)
-			r.start().openScreen(name)
-			shown := r.lines()[2:]
-			a.gone = r.m.page().about.key()
-			r.pass(20 * time.Second)
-			golden(t, filepath.Join("testdata", "vanished", name+".80x24.golden"), r.plain())
-			says(t, r.plain(), []string{"stale, 20s ago", "data of 20s ago", "not found", "KOORD0003"}, []string{"error:"})
-			a.gone = ""
-			r.pass(3 * time.Second)
-			says(t, r.plain(), nil, []string{"not found", "KOORD0003", "stale"})
-			if got := len(r.lines()[2:]); got != len(shown) {
-				t.Errorf("%d lines when it is there again, before %d", got, len(shown))
-			}
-		})
-	}
+	screensWith(t, explains, func(t *testing.T, name string) {
+		r, a := rearrangeable(t)
+		r.start().openScreen(name)
+		shown := r.lines()[2:]
+		a.gone = r.m.page().about.key()
+		r.pass(20 * time.Second)
+		golden(t, filepath.Join("testdata", "vanished", name+".80x24.golden"), r.plain())
+		says(t, r.plain(), []string{"stale, 20s ago", "data of 20s ago", "not found", "KOORD0003"}, []string{"error:"})
+		a.gone = ""
+		r.pass(3 * time.Second)
+		says(t, r.plain(), nil, []string{"not found", "KOORD0003", "stale"})
+		if got := len(r.lines()[2:]); got != len(shown) {
+			t.Errorf("%d lines when it is there again, before %d", got, len(shown))
+		}
+	})
 }
 
 // TestAnObjectThatIsGoneSaysSo when it is opened from a list that was read before, and esc leads back to the list.
