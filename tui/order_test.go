@@ -131,8 +131,8 @@ func checkOrders[R any](t *testing.T, columns []grid.Column[R], row func(*rapid.
 // TestRowsThatAreEqualKeepTheirOrder, also in the opposite order, so that a refresh moves nothing.
 func TestRowsThatAreEqualKeepTheirOrder(t *testing.T) {
 	rows := rapid.SliceOfN(rapid.Custom(anyMove), 2, 20)
-	table := newMoveTable()
 	rapid.Check(t, func(t *rapid.T) {
+		table := newMoveTable()
 		all := rows.Draw(t, "rows")
 		for i := range all {
 			all[i].Plugin = strings.Repeat("i", i) // which no column that is drawn first sorts by

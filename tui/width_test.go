@@ -12,20 +12,29 @@ import (
 
 // TestRowsAreAsWideAsTheScreen, each cell of them, whatever it says and however the table is sorted.
 func TestRowsAreAsWideAsTheScreen(t *testing.T) {
-	t.Run("gangs", func(t *testing.T) { checkWidths(t, newGangTable(builtNow), anyGang) })
-	t.Run("quotas", func(t *testing.T) { checkWidths(t, newQuotaTable(), anyQuota) })
-	t.Run("reservations", func(t *testing.T) { checkWidths(t, newReservationTable(builtNow), anyReservation) })
-	t.Run("migrations", func(t *testing.T) { checkWidths(t, newMigrationTable(builtNow), anyMigration) })
-	t.Run("moves", func(t *testing.T) { checkWidths(t, newMoveTable(), anyMove) })
-	t.Run("pods", func(t *testing.T) { checkWidths(t, newPodTable(true), anyPod) })
-	t.Run("nodes", func(t *testing.T) { checkWidths(t, newNodeTable(builtNow), anyNode) })
+	t.Run("gangs", func(t *testing.T) {
+		checkWidths(t, func() *grid.Table[gangRow] { return newGangTable(builtNow) }, anyGang)
+	})
+	t.Run("quotas", func(t *testing.T) { checkWidths(t, newQuotaTable, anyQuota) })
+	t.Run("reservations", func(t *testing.T) {
+		checkWidths(t, func() *grid.Table[reservationRow] { return newReservationTable(builtNow) }, anyReservation)
+	})
+	t.Run("migrations", func(t *testing.T) {
+		checkWidths(t, func() *grid.Table[migrationRow] { return newMigrationTable(builtNow) }, anyMigration)
+	})
+	t.Run("moves", func(t *testing.T) { checkWidths(t, newMoveTable, anyMove) })
+	t.Run("pods", func(t *testing.T) { checkWidths(t, func() *grid.Table[podRow] { return newPodTable(true) }, anyPod) })
+	t.Run("nodes", func(t *testing.T) {
+		checkWidths(t, func() *grid.Table[nodeRow] { return newNodeTable(builtNow) }, anyNode)
+	})
 }
 
-func checkWidths[R any](t *testing.T, table *grid.Table[R], row func(*rapid.T) R) {
+func checkWidths[R any](t *testing.T, newTable func() *grid.Table[R], row func(*rapid.T) R) {
 	t.Helper()
 	rows := rapid.SliceOfN(rapid.Custom(row), 1, 12)
 	sets := []*style.Set{style.New(colourLook), style.New(plainLook), style.New(asciiLook)}
 	rapid.Check(t, func(t *rapid.T) {
+		table := newTable()
 		table.SetRows(rows.Draw(t, "rows"))
 		width, height := rapid.IntRange(minWidth, 200).Draw(t, "width"), rapid.IntRange(1, 15).Draw(t, "height")
 		table.SetSize(width, height-1)
