@@ -46,14 +46,11 @@ func (m *Model) commandExplain(args string) tea.Cmd {
 	if node, ok := strings.CutPrefix(args, "node "); ok {
 		return m.commandNode(strings.TrimSpace(node))
 	}
-	namespace, name, ok := strings.Cut(args, "/")
-	if !ok {
-		namespace, name = m.defaultNamespace(), args
-	}
-	if name == "" {
+	about := m.objectCalled(source.KindPod, args)
+	if about.name == "" {
 		return m.say("pod name required: :explain NAMESPACE/POD", true)
 	}
-	return m.open(podName, podObject(namespace, name))
+	return m.open(podName, about)
 }
 
 func (d *pod) ask(p *page) tea.Cmd {
