@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -127,10 +126,13 @@ func (m *Model) quotaText(q *source.Quota, width int) []string {
 func (m *Model) quotaTable(q *source.Quota, width int) []string {
 	st := m.st
 	resources := quotaview.Resources(q)
+	amounts, numbers := make([]quotaAmounts, len(resources)), make([][]string, len(resources))
 	// A number is never cut: half of one is another.
 	number := 10
-	for _, resource := range resources {
-		for _, text := range quotaNumbers(q, resource) {
+	for i, resource := range resources {
+		amounts[i] = quotaAmounts(quotaview.AmountsOf(q, resource))
+		numbers[i] = amounts[i].numbers()
+		for _, text := range numbers[i] {
 			number = max(number, len(text)+1)
 		}
 	}
@@ -140,24 +142,12 @@ func (m *Model) quotaTable(q *source.Quota, width int) []string {
 		line += cell.Right(title, number, "")
 	}
 	lines := []string{"", st.Dim.Render(line)}
-	for _, resource := range resources {
+	for i, resource := range resources {
 		line := "  " + st.Bold.Render(cell.Left(cell.Clean(coreamount.ShortName(resource)), name, st.Ellipsis))
-		for _, text := range quotaNumbers(q, resource) {
+		for _, text := range numbers[i] {
 			line += st.Plain.Render(cell.Right(text, number, ""))
 		}
-		a := quotaAmounts(quotaview.AmountsOf(q, resource))
-		lines = append(lines, line, "  "+quotaBar(&a, min(max(width-4, 1), name+5*number), st))
+		lines = append(lines, line, "  "+quotaBar(&amounts[i], min(max(width-4, 1), name+5*number), st))
 	}
 	return append(append(lines, ""), m.quotaLegend(width)...)
-}
-
-// quotaNumbers are the amounts of one resource of a quota, in the order of the columns of its table.
-func quotaNumbers(q *source.Quota, resource corev1.ResourceName) []string {
-	a := quotaAmounts(quotaview.AmountsOf(q, resource))
-	amounts := []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max}
-	out := make([]string, len(amounts))
-	for i, v := range amounts {
-		out[i] = a.write(v)
-	}
-	return out
 }

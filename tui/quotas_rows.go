@@ -32,6 +32,16 @@ func (a *quotaAmounts) write(v *int64) string {
 	return quantity.Count(*v)
 }
 
+// numbers are the amounts in the order of the columns of a quota's table.
+func (a *quotaAmounts) numbers() []string {
+	amounts := []*int64{a.Used, a.Runtime, a.Request, a.Min, a.Max}
+	out := make([]string, len(amounts))
+	for i, v := range amounts {
+		out[i] = a.write(v)
+	}
+	return out
+}
+
 // quotaRow is an ElasticQuota with its state over all resources, and the amounts of the one that is shown.
 type quotaRow struct {
 	*source.Quota
