@@ -180,8 +180,9 @@ func (m *Model) drawTitle(width int) string {
 	}
 	shown = cell.Truncate(shown, width*3/4, st.Ellipsis)
 	// A long name gives way to how much of it is shown.
-	title := cell.Truncate(m.page().title(), width-len("- ")-cell.Width(shown)-1, st.Ellipsis)
-	left := st.Faint.Render(st.Rule+" ") + st.Title.Render(title) + shown + " "
+	rule := st.Rule + " "
+	title := cell.Truncate(m.page().title(), width-cell.Width(rule)-cell.Width(shown)-1, st.Ellipsis)
+	left := st.Faint.Render(rule) + st.Title.Render(title) + shown + " "
 	return left + st.Faint.Render(strings.Repeat(st.Rule, max(width-cell.Width(left), 0)))
 }
 

@@ -108,7 +108,7 @@ func (m *Model) promptText(width int) (text string, before int) {
 	at := min(m.prompt.input.Position(), len(all))
 	// The end of the text, else as much before the cursor as after it.
 	from := fitting(all, room)
-	if from > 0 && from >= at {
+	if from >= at {
 		from = fitting(all[:at], room/2)
 	}
 	return cell.Truncate(string(all[from:]), room, ""), cell.Width(string(all[from:at]))

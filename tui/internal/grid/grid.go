@@ -183,7 +183,7 @@ func (t *Table[T]) SortBy(title string, largestFirst bool) {
 		if t.sortBy == i {
 			t.descending = !was
 		}
-		t.sortBy, t.cursor, t.offset, t.choosing, t.left = i, 0, 0, false, ""
+		t.sortBy, t.cursor, t.offset, t.choosing = i, 0, 0, false
 		t.arrange("")
 		return
 	}
