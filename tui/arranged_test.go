@@ -2,12 +2,10 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/fixture"
@@ -16,41 +14,24 @@ import (
 // arranged is the cluster of the fixture whose lists come in another order, or with objects missing.
 type arranged struct {
 	fixture.Source
-	// pick says which objects of a list of n there are, by their places; nil leaves the list as it is.
-	pick func(n int) []int
+	// empty leaves nothing in lists, and reversed gives them in the opposite order.
+	empty, reversed bool
 	// gone is the key of an object that is no longer there, neither in lists nor by its name.
 	gone string
 	// only is the key of the one object that lists have; empty for all.
 	only string
 }
 
-// Ways to arrange a list.
-func noRows(int) []int { return nil }
-
-func reversed(n int) []int {
-	out := whole(n)
-	slices.Reverse(out)
-	return out
-}
-
-func whole(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
-}
-
 func arrange[T any](a *arranged, all []T, about func(*T) object) []T {
-	places := whole(len(all))
-	if a.pick != nil {
-		places = a.pick(len(all))
-	}
 	var out []T
-	for _, i := range places {
-		if key := about(&all[i]).key(); (a.gone == "" || key != a.gone) && (a.only == "" || key == a.only) {
+	for i := range all {
+		key := about(&all[i]).key()
+		if !a.empty && (a.gone == "" || key != a.gone) && (a.only == "" || key == a.only) {
 			out = append(out, all[i])
 		}
+	}
+	if a.reversed {
+		slices.Reverse(out)
 	}
 	return out
 }
@@ -69,7 +50,7 @@ func (a *arranged) lost(kind source.Kind, key string) error {
 	if a.gone == "" || key != a.gone {
 		return nil
 	}
-	return finding.Wrap(fmt.Errorf("get %s %q: not found", kind.Plural, key), finding.NotFound, "kubectl get "+kind.Plural)
+	return notFound(kind, key)
 }
 
 func (a *arranged) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.NodeOverviewList, error) {

@@ -15,6 +15,8 @@ const gib = int64(1) << 30
 // builtAt is when what builders make was measured.
 var builtAt = fixture.Epoch
 
+func builtNow() time.Time { return builtAt }
+
 // nodeBuilder builds what the source says of a node: ready, with a fresh NodeMetric and normal load, and nothing measured.
 type nodeBuilder struct{ diagnostics.NodeOverview }
 

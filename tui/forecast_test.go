@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/charmbracelet/x/ansi"
-
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/tui/internal/cell"
 )
@@ -34,7 +32,7 @@ func TestTheHeadOfAForecast(t *testing.T) {
 					t.Errorf("a line of %d cells: %q", cell.Width(line), line)
 				}
 			}
-			says(t, ansi.Strip(strings.Join(lines, "\n")), tc.want, tc.never)
+			says(t, textOf(lines), tc.want, tc.never)
 		})
 	}
 }
@@ -55,9 +53,9 @@ func TestMovesOfAForecast(t *testing.T) {
 		table.ToggleWide()
 		table.SetSize(200, 9)
 		table.SetRows(shown)
-		out := ansi.Strip(strings.Join(table.Draw(200, 9, true, r.m.st), "\n"))
+		out := textOf(table.Draw(200, 9, true, r.m.st))
 		table.ToggleProblems()
-		return out + "\nproblems " + ansi.Strip(strings.Join(table.Draw(200, 9, true, r.m.st)[1:], "\n"))
+		return out + "\nproblems " + textOf(table.Draw(200, 9, true, r.m.st)[1:])
 	}
 	for name, tc := range map[string]struct {
 		moves       []diagnostics.ForecastMove

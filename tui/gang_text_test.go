@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/style"
 )
-
-// text is lines without styles.
-func text(lines []string) string { return ansi.Strip(strings.Join(lines, "\n")) }
 
 func member(name, node string, phase corev1.PodPhase, refusal string) source.GangMember {
 	return source.GangMember{Name: name, NodeName: node, Phase: phase, Refusal: refusal}
@@ -81,7 +77,7 @@ func TestTheTextOfAGang(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 1)
 			r.clock.SetTime(builtAt)
-			says(t, text(r.m.gangText(&tc.gang, 100)), tc.want, tc.never)
+			says(t, textOf(r.m.gangText(&tc.gang, 100)), tc.want, tc.never)
 		})
 	}
 }

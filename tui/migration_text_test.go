@@ -100,7 +100,7 @@ func TestTheTextOfAMigration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := shownMigration(t, makeMigration(tc.edit), tc.unfolded)
-			says(t, text(d.migrationText(100)), tc.want, tc.never)
+			says(t, textOf(d.migrationText(100)), tc.want, tc.never)
 		})
 	}
 }
@@ -122,7 +122,7 @@ func TestTheDescriptionOfAMigration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := makeMigration(tc.edit)
-			says(t, text(shownMigration(t, e, false).migrationDetail(e, 100)), tc.want, nil)
+			says(t, textOf(shownMigration(t, e, false).migrationDetail(e, 100)), tc.want, nil)
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func nodeTableOf(rows ...nodeRow) *grid.Table[nodeRow] {
-	table := newNodeTable(func() time.Time { return builtAt })
+	table := newNodeTable(builtNow)
 	table.SetRows(rows)
 	return table
 }
@@ -39,7 +39,7 @@ func TestCellsOfANode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := tc.node.row()
-			cells := cellsOf(nodeColumns(func() time.Time { return builtAt }), &row)
+			cells := cellsOf(nodeColumns(builtNow), &row)
 			got := map[string]string{}
 			for title := range tc.want {
 				got[title] = cells[title]

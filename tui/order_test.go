@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +13,9 @@ import (
 
 // order is the names of the rows from the first to the last, without what they have in common.
 func (r *rig) order(lead string) string {
-	table := r.m.table()
-	out := make([]string, table.Len())
+	out := make([]string, r.m.table().Len())
 	for i := range out {
-		table.Move(math.MinInt32)
-		table.Move(i)
-		out[i] = strings.TrimPrefix(r.selectedKey(), lead)
+		out[i] = strings.TrimPrefix(r.keyAt(i), lead)
 	}
 	return strings.Join(out, " ")
 }

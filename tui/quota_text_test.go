@@ -64,7 +64,7 @@ func TestTheTextOfAQuota(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lines := newRig(t, 1).m.quotaText(&tc.quota, minWidth)
-			says(t, text(lines), tc.want, tc.never)
+			says(t, textOf(lines), tc.want, tc.never)
 			for _, line := range lines {
 				if cell.Width(line) > minWidth {
 					t.Errorf("a line of %d cells: %q", cell.Width(line), line)
@@ -80,7 +80,7 @@ func TestTheColumnsOfAQuotaStandBelowTheirTitles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := source.Quota{Used: amounts("x", used, "cpu", 1000), Runtime: amounts("x", used, "cpu", 2000), Spec: quota.Spec{Max: amounts("x", used, "cpu", 3000)}}
 			var ends []int
-			for line := range strings.SplitSeq(text(newRig(t, 1).m.quotaTable(&q, minWidth)), "\n") {
+			for line := range strings.SplitSeq(textOf(newRig(t, 1).m.quotaTable(&q, minWidth)), "\n") {
 				if strings.HasPrefix(line, "  RESOURCE") || strings.HasPrefix(line, "  cpu") || strings.HasPrefix(line, "  x ") {
 					ends = append(ends, len(line))
 				}

@@ -105,5 +105,3 @@ func anyNode(t *rapid.T) nodeRow {
 	b.Memory.Used, b.Memory.ProdUsed = anyPointer.Draw(t, "memory used"), anyPointer.Draw(t, "memory prod")
 	return b.row()
 }
-
-func builtNow() time.Time { return builtAt }

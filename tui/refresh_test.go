@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -20,27 +19,18 @@ func (r *rig) underCursor() string {
 	return ""
 }
 
-// selectedKey is the object under the cursor.
-func (r *rig) selectedKey() string {
-	about, ok := r.m.selected()
-	if !ok {
-		return ""
-	}
-	return about.key()
-}
-
-// refreshed lets a refresh arrange the lists in another way.
-func (r *rig) refreshed(a *arranged, pick func(int) []int) {
-	a.pick = pick
+// refreshed lets a refresh bring lists without objects, or with them again.
+func (r *rig) refreshed(a *arranged, empty bool) {
+	a.empty = empty
 	r.pass(3 * time.Second)
 }
 
 // TestTheCursorStaysOnItsRowThroughARefresh that changes the order of the rows, or what is above it.
 func TestTheCursorStaysOnItsRowThroughARefresh(t *testing.T) {
 	for name, change := range map[string]func(a *arranged, before string){
-		"the rows come in the opposite order": func(a *arranged, _ string) { a.pick = reversed },
+		"the rows come in the opposite order": func(a *arranged, _ string) { a.reversed = true },
 		"the row before is gone":              func(a *arranged, before string) { a.gone = before },
-		"both":                                func(a *arranged, before string) { a.pick, a.gone = reversed, before },
+		"both":                                func(a *arranged, before string) { a.reversed, a.gone = true, before },
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachList(t, func(t *testing.T, screen string) {
@@ -78,13 +68,7 @@ func TestTheNeighbourTakesTheCursorOfARowThatVanishes(t *testing.T) {
 			eachList(t, func(t *testing.T, screen string) {
 				r, a := rearrangeable(t)
 				r.start().openScreen(screen)
-				keyAt := func(at int) string {
-					table := r.m.table()
-					table.Move(math.MinInt32)
-					table.Move((at + table.Len()) % table.Len())
-					return r.selectedKey()
-				}
-				gone, want := keyAt(tc.from), keyAt(tc.to)
+				gone, want := r.keyAt(tc.from), r.keyAt(tc.to)
 				r.press(tc.keys...)
 				if got := r.selectedKey(); got != gone {
 					t.Fatalf("%q lead to %s, want %s", tc.keys, got, gone)
@@ -112,7 +96,7 @@ func TestAListWhoseRowsAllVanish(t *testing.T) {
 		r, a := rearrangeable(t)
 		r.start().openScreen(name).press("g", "j", "j")
 		crumbs := r.crumbs()
-		r.refreshed(a, noRows)
+		r.refreshed(a, true)
 		what, _ := r.m.table().empty()
 		empty := r.plain()
 		says(t, empty, []string{"[0]", what}, []string{"error:", "loading"})
@@ -134,8 +118,8 @@ func TestTheCursorComesBackWithItsRow(t *testing.T) {
 		r, a := rearrangeable(t)
 		r.start().openScreen(name).press("g", "j", "j")
 		want := r.selectedKey()
-		r.refreshed(a, noRows)
-		r.refreshed(a, nil)
+		r.refreshed(a, true)
+		r.refreshed(a, false)
 		if got := r.selectedKey(); got != want {
 			t.Errorf("the cursor is on %s, it was on %s", got, want)
 		}

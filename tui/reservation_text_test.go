@@ -59,7 +59,7 @@ func TestTheTextOfAReservation(t *testing.T) {
 			made := &reserved{ObjectMeta: metav1.ObjectMeta{Name: "web", CreationTimestamp: metav1.NewTime(builtAt.Add(-10 * time.Minute))},
 				Status: schedulingv1alpha1.ReservationStatus{Phase: schedulingv1alpha1.ReservationAvailable, NodeName: "node-1"}}
 			tc.edit(made)
-			says(t, text(r.m.reservationText(made, minWidth)), tc.want, tc.never)
+			says(t, textOf(r.m.reservationText(made, minWidth)), tc.want, tc.never)
 		})
 	}
 }

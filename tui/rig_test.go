@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -200,4 +201,21 @@ func (r *rig) crumbs() string {
 		out = append(out, s.crumb())
 	}
 	return strings.Join(out, " > ")
+}
+
+// selectedKey is the object under the cursor.
+func (r *rig) selectedKey() string {
+	about, ok := r.m.selected()
+	if !ok {
+		return ""
+	}
+	return about.key()
+}
+
+// keyAt moves the cursor to a row of a list that is not empty, and is its object; a negative place counts from the end.
+func (r *rig) keyAt(i int) string {
+	table := r.m.table()
+	table.Move(math.MinInt32)
+	table.Move((i + table.Len()) % table.Len())
+	return r.selectedKey()
 }

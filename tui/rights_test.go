@@ -25,6 +25,10 @@ func notPermitted(what string) error {
 	return finding.Wrap(fmt.Errorf("%s: not permitted for user %q", what, "eve"), finding.Forbidden, "")
 }
 
+func notFound(kind source.Kind, key string) error {
+	return finding.Wrap(fmt.Errorf("get %s %q: not found", kind.Plural, key), finding.NotFound, "kubectl get "+kind.Plural)
+}
+
 func (l limited) Describe(ctx context.Context) (source.Cluster, error) {
 	c, err := l.Source.Describe(ctx)
 	c.Namespace = l.context

@@ -2,14 +2,12 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/fixture"
 )
@@ -57,7 +55,7 @@ type objectless struct {
 
 func (o *objectless) Object(ctx context.Context, kind source.Kind, namespace, name string) (*unstructured.Unstructured, error) {
 	if kind == o.kind {
-		return nil, finding.Wrap(fmt.Errorf("get %s %q: not found", kind.Plural, name), finding.NotFound, "kubectl get "+kind.Plural)
+		return nil, notFound(kind, name)
 	}
 	return o.Objects.Object(ctx, kind, namespace, name)
 }

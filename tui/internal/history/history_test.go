@@ -34,10 +34,15 @@ func unmeasured(second int) Sample {
 	return s
 }
 
-// column -1 stands for an unknown one.
+// read is what the columns of a node show.
 func read(h *History, node string, end int, step, hold time.Duration, width int) []int64 {
+	return areas(h.Columns(node, CPU, epoch.Add(time.Duration(end)*time.Second), step, hold, width))
+}
+
+// areas are what points show; -1 stands for an unknown one.
+func areas(points []Point) []int64 {
 	var out []int64
-	for _, p := range h.Columns(node, CPU, epoch.Add(time.Duration(end)*time.Second), step, hold, width) {
+	for _, p := range points {
 		if p.Known() {
 			out = append(out, int64(p.Area[0]))
 		} else {

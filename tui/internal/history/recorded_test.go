@@ -19,18 +19,6 @@ func moment(second int, v int64) Moment {
 	return m
 }
 
-func areas(points []Point) []int64 {
-	var out []int64
-	for _, p := range points {
-		if p.Known() {
-			out = append(out, int64(p.Area[0]))
-		} else {
-			out = append(out, -1)
-		}
-	}
-	return out
-}
-
 // TestRecordedMomentsBecomeColumns, and what lies between them is held for a while.
 func TestRecordedMomentsBecomeColumns(t *testing.T) {
 	for name, tc := range map[string]struct {
