@@ -41,12 +41,12 @@ func TestTheTextOfAReservation(t *testing.T) {
 				r.Status.Allocated = corev1.ResourceList{"example.com/bytes": resource.MustParse("1717986918399")}
 			}, []string{"1717986918399/1717986918400"}, nil,
 		},
-		"for one pod only":           {func(*reserved) {}, []string{"for one pod only         yes"}, nil},
-		"for several":                {func(r *reserved) { r.Spec.AllocateOnce = new(false) }, []string{"for one pod only         no"}, nil},
-		"it expires after its ttl":   {func(r *reserved) { r.Spec.TTL = &metav1.Duration{Duration: time.Hour} }, []string{"created                  10m ago", "expires                  in 50m"}, nil},
-		"it is due":                  {func(r *reserved) { r.Spec.TTL = &metav1.Duration{Duration: time.Minute} }, []string{"expires                  now"}, nil},
-		"it never expires":           {func(r *reserved) { r.Spec.TTL = &metav1.Duration{} }, []string{"expires                  <none>"}, nil},
-		"one that ended expires not": {func(r *reserved) { r.Status.Phase = schedulingv1alpha1.ReservationFailed }, []string{"Failed", "expires                  <none>"}, nil},
+		"for one pod only":               {func(*reserved) {}, []string{"for one pod only         yes"}, nil},
+		"for several":                    {func(r *reserved) { r.Spec.AllocateOnce = new(false) }, []string{"for one pod only         no"}, nil},
+		"it expires after its ttl":       {func(r *reserved) { r.Spec.TTL = &metav1.Duration{Duration: time.Hour} }, []string{"created                  10m ago", "expires                  in 50m"}, nil},
+		"it is due":                      {func(r *reserved) { r.Spec.TTL = &metav1.Duration{Duration: time.Minute} }, []string{"expires                  now"}, nil},
+		"it never expires":               {func(r *reserved) { r.Spec.TTL = &metav1.Duration{} }, []string{"expires                  <none>"}, nil},
+		"one that ended does not expire": {func(r *reserved) { r.Status.Phase = schedulingv1alpha1.ReservationFailed }, []string{"Failed", "expires                  <none>"}, nil},
 		"its pods": {
 			func(r *reserved) {
 				r.Status.CurrentOwners = []corev1.ObjectReference{{Namespace: "shop", Name: "web-1"}, {Namespace: "shop", Name: "web-2"}}
@@ -104,7 +104,7 @@ func TestTheOwnersOfAReservation(t *testing.T) {
 		"a pod by its uid": {[]schedulingv1alpha1.ReservationOwner{owner(func(o *schedulingv1alpha1.ReservationOwner) {
 			o.Object = &corev1.ObjectReference{UID: "4f2a"}
 		})}, "pod with uid 4f2a"},
-		"one that says nothing is not": {[]schedulingv1alpha1.ReservationOwner{{}, labelled}, "pods with app=web"},
+		"an owner that names nothing is left out": {[]schedulingv1alpha1.ReservationOwner{{}, labelled}, "pods with app=web"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := ownersText(&reserved{Spec: schedulingv1alpha1.ReservationSpec{Owners: tc.owners}}); got != tc.want {

@@ -35,7 +35,7 @@ func TestYAMLWithoutObjectsIsAnExplanation(t *testing.T) {
 				Metadata         struct{ Name, Namespace string }
 			}
 			if err := yaml.Unmarshal([]byte(text), &read); err != nil {
-				t.Fatalf("it is no YAML: %v\n%s", err, text)
+				t.Fatalf("it is not YAML: %v\n%s", err, text)
 			}
 			if group, _, _ := strings.Cut(read.APIVersion, "/"); read.Kind != want || !strings.HasSuffix(group, ".koordinator.sh") {
 				t.Errorf("it is a %s of %s, want a %s", read.Kind, read.APIVersion, want)
@@ -67,7 +67,7 @@ func TestAGangWithoutAPodGroupHasYAML(t *testing.T) {
 		want  []string
 	}{
 		"a gang of which there is no object": {gangObject("ml", "lost"), []string{"kind: GangExplanation", "name: lost", "state: Invalid"}},
-		"a gang that there is not at all":    {gangObject("ml", "nope"), []string{`error: get podgroups "nope": not found`, "KOORD0003"}},
+		"a gang that does not exist":         {gangObject("ml", "nope"), []string{`error: get podgroups "nope": not found`, "KOORD0003"}},
 		"another kind has its object":        {nodeObject("node-0001"), []string{"kind: Node\n", "name: node-0001"}},
 	} {
 		t.Run(name, func(t *testing.T) {
