@@ -148,3 +148,25 @@ func TestAFilterThatMatchesNothingKeepsTheCursor(t *testing.T) {
 		})
 	}
 }
+
+// TestARefreshLeavesATextWhereItIs: what is read must not move away every few seconds.
+func TestARefreshLeavesATextWhereItIs(t *testing.T) {
+	scrolled := 0
+	screensWith(t, explains, func(t *testing.T, name string) {
+		r := newRig(t, 30).start().openScreen(name).press("enter")
+		r.m.pages = r.m.pages[:2] // enter may have led to another page
+		r.press("j", "j")
+		scroll, unfolded := r.m.page().scroll, r.m.page().unfolded
+		r.pass(7 * time.Second)
+		if got := r.m.page(); got.scroll != scroll || got.unfolded != unfolded {
+			t.Errorf("scrolled to %d, unfolded %t; before %d, %t", got.scroll, got.unfolded, scroll, unfolded)
+		}
+		if text := r.plain(); !strings.Contains(text, "s ago") {
+			t.Errorf("nothing says how old it is:\n%s", text)
+		}
+		scrolled += scroll
+	})
+	if scrolled < 2*3 {
+		t.Errorf("%d lines scrolled, want 2 on three screens and more", scrolled)
+	}
+}
