@@ -179,8 +179,8 @@ func (m *Model) drawTitle(width int) string {
 		shown = st.Dim.Render(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines)))
 	}
 	shown = cell.Truncate(shown, width*3/4, st.Ellipsis)
-	// A long name gives way to how much of it is shown.
 	rule := st.Rule + " "
+	// A long name gives way to how much of it is shown.
 	title := cell.Truncate(m.page().title(), width-cell.Width(rule)-cell.Width(shown)-1, st.Ellipsis)
 	left := st.Faint.Render(rule) + st.Title.Render(title) + shown + " "
 	return left + st.Faint.Render(strings.Repeat(st.Rule, max(width-cell.Width(left), 0)))
