@@ -103,6 +103,10 @@ func budgetOf(app string, allowed int32, edits ...func(*policyv1.PodDisruptionBu
 	return b
 }
 
+func named(name string) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) { b.Name = name }
+}
+
 // quotaUsing lists a namespace, and reports what it uses and may use; an empty runtime is not reported.
 func quotaUsing(name, namespace, used, runtime string) schedulingsigsv1alpha1.ElasticQuota {
 	q := schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "teams", Name: name, Annotations: map[string]string{

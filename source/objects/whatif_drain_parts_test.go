@@ -131,7 +131,6 @@ func TestReservationsOfADrainCountTheirPods(t *testing.T) {
 func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 	unhealthy := func(b *policyv1.PodDisruptionBudget) { b.Status.CurrentHealthy, b.Status.DesiredHealthy = 1, 2 }
 	changed := func(b *policyv1.PodDisruptionBudget) { b.Generation = 2 }
-	second := func(b *policyv1.PodDisruptionBudget) { b.Name = "another" }
 	selectsNothing := func(b *policyv1.PodDisruptionBudget) {
 		b.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Is"}}}
 	}
@@ -157,8 +156,8 @@ func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 			"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget was changed, and the change is not processed yet"}},
 		"replacements get no node": {[]policyv1.PodDisruptionBudget{budgetOf("web", 1)}, "", []string{
 			"web-budget 2 pods, 1 blocked, 1 round: PodDisruptionBudget web-budget allows no more disruption: no node takes replacements of the pods that were evicted before"}},
-		"two for one pod": {[]policyv1.PodDisruptionBudget{budgetOf("web", 2), budgetOf("web", 2, second)}, "b", []string{
-			"web-budget 2 pods, 2 blocked, 0 rounds: 2 PodDisruptionBudgets select the pod, and the eviction API supports one: web-budget, another"}},
+		"two for one pod": {[]policyv1.PodDisruptionBudget{budgetOf("web", 2), budgetOf("web", 2, named("another"))}, "b", []string{
+			"another 2 pods, 2 blocked, 0 rounds: 2 PodDisruptionBudgets select the pod, and the eviction API supports one: another, web-budget"}},
 		"a selector that cannot be read": {[]policyv1.PodDisruptionBudget{budgetOf("web", 0, selectsNothing)}, "b", nil},
 		"one for other pods":             {[]policyv1.PodDisruptionBudget{budgetOf("db", 0)}, "b", nil},
 	}
