@@ -12,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 // web is a pod of ReplicaSet web that runs, is ready, and requests 1 cpu and 1 GiB.
@@ -117,6 +118,17 @@ func quotaUsing(name, namespace, used, runtime string) schedulingsigsv1alpha1.El
 		q.Annotations[extension.AnnotationQuotaRuntime] = runtime
 	}
 	return q
+}
+
+// usageOf is a NodeMetric by which pods of namespace shop use so much cpu each, with 100 MiB, and the node uses 2 cpu and 1 GiB.
+func usageOf(on string, age time.Duration, podCPU map[string]string) slov1alpha1.NodeMetric {
+	m := metric(on, age, "2")
+	for name, cpu := range podCPU {
+		m.Status.PodsMetric = append(m.Status.PodsMetric, &slov1alpha1.PodMetricInfo{
+			Namespace: "shop", Name: name, PodUsage: slov1alpha1.ResourceMap{ResourceList: resources("cpu", cpu, "memory", "100Mi")},
+		})
+	}
+	return m
 }
 
 // shuffled is a copy of a list in another order.
