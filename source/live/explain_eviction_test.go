@@ -16,10 +16,6 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-func readyPod(p *corev1.Pod) {
-	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-}
-
 // evicting is a cluster in which all that evicts is installed, with a best-effort pod of a StatefulSet on a node whose koordlet evicts for
 // memory. A job moves the pod, a pod of a higher priority waits, and the quota of the pod uses too much.
 func evicting() *clusterBuilder {

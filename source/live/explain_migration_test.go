@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -168,6 +169,29 @@ func TestAJobThatCannotBeReadIsAnError(t *testing.T) {
 			answer, err := cluster.source(t).ExplainMigration(t.Context(), "b-runnin")
 			if !hasCode(err, tc.wantCode) || err.Error() != tc.want || answer != nil {
 				t.Errorf("error %v, want %s %q", err, tc.wantCode, tc.want)
+			}
+		})
+	}
+}
+
+func TestJobsAreNoneWhereTheyAreNotInstalled(t *testing.T) {
+	job := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{Name: "move-web"}}
+	job.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "web-0"}
+	for name, tc := range map[string]struct {
+		edit     func(*clusterBuilder)
+		want     int
+		wantCode finding.Code
+	}{
+		"one":           {func(*clusterBuilder) {}, 1, ""},
+		"not installed": {func(b *clusterBuilder) { b.server.NoCRDs = true }, 0, ""},
+		"no permission": {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, 0, finding.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := makeCluster().list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{job}})
+			tc.edit(cluster)
+			jobs, err := cluster.source(t).MigrationJobs(t.Context())
+			if len(jobs) != tc.want || (err != nil) != (tc.wantCode != "") || err != nil && !hasCode(err, tc.wantCode) {
+				t.Errorf("%d jobs, error %v; want %d, %q", len(jobs), err, tc.want, tc.wantCode)
 			}
 		})
 	}

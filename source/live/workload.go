@@ -6,16 +6,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/decision/descheduling/migration"
 )
-
-// apps reads one object of the group apps; a missing one is an error with code KOORD0003.
-func (c *clients) apps(ctx context.Context, resource, namespace, name string, into runtime.Object) error {
-	r := request{verb: "get", group: appsv1.GroupName, resource: resource, namespace: namespace, name: name}
-	return failure(ctx, r, c.core.Get().AbsPath("/apis", r.group, "v1", "namespaces", namespace, resource, name).MaxRetries(retries).Do(ctx).Into(into))
-}
 
 // workload reads the Deployment of a pod that is to be replaced before it is evicted, and how many of its pods are. It is not asked for
 // where the answer does not depend on it. Without the other jobs and their pods, how many are replaced is unseen.
