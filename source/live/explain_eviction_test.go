@@ -51,7 +51,7 @@ func TestAnEvictionIsExplainedFromWhatMayBeRead(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*clusterBuilder)
 		want string
-		// wantIncomplete has a star between the begin of a line and its end.
+		// wantIncomplete has a star between the beginning of a line and its end.
 		wantIncomplete []string
 	}{
 		"everything": {func(*clusterBuilder) {}, without("kubelet possible"), nil},
