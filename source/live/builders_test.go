@@ -68,6 +68,10 @@ func (b *clusterBuilder) pod(namespace, name, node, cpu string, edits ...func(*c
 	return b
 }
 
+func readyPod(p *corev1.Pod) {
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+}
+
 // usage adds the measurement of a node.
 func (b *clusterBuilder) usage(node, cpu string, age time.Duration) *clusterBuilder {
 	b.server.Metrics = append(b.server.Metrics, slov1alpha1.NodeMetric{

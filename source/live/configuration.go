@@ -122,11 +122,9 @@ func describeConfiguration(out *source.Configuration, found *corev1.ConfigMap) {
 
 // agentFeatures are the feature gates that koordlet is started with; nil where it does not run, for then nothing is known.
 func (c *clients) agentFeatures(ctx context.Context, namespace string) (map[string]bool, error) {
-	const agent = "koordlet"
-	r := request{verb: "get", group: "apps", resource: "daemonsets", namespace: namespace, name: agent}
 	found := &appsv1.DaemonSet{}
-	err := c.core.Get().AbsPath("/apis/apps/v1/namespaces", namespace, "daemonsets", agent).MaxRetries(retries).Do(ctx).Into(found)
-	if err = failure(ctx, r, err); hasCode(err, finding.NotFound) {
+	err := c.apps(ctx, "daemonsets", namespace, "koordlet", found)
+	if hasCode(err, finding.NotFound) {
 		return nil, nil
 	}
 	if err != nil {

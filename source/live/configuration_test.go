@@ -39,7 +39,7 @@ type archive struct {
 	kept string
 	// quotas are the ElasticQuotas; nil is a cluster that does not know the kind.
 	quotas []schedulingsigsv1alpha1.ElasticQuota
-	// taken are revision numbers that somebody else takes first.
+	// taken are revision numbers that another client takes first.
 	taken int
 }
 
@@ -128,8 +128,14 @@ func (a *archive) revision(w http.ResponseWriter, r *http.Request, body []byte) 
 
 func (a *archive) source(t *testing.T) *Source {
 	t.Helper()
+	return a.behind(t, a)
+}
+
+// behind starts the archive, and returns a source that asks a handler in front of it.
+func (a *archive) behind(t *testing.T, handler http.Handler) *Source {
+	t.Helper()
 	a.Start(t)
-	server := httptest.NewServer(a)
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	config := a.Kubeconfig("")
 	config.Clusters["test"].Server = server.URL
@@ -286,13 +292,13 @@ func TestAVersionHasOneRevision(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatSomebodyElseCreatedIsAConflict(t *testing.T) {
+func TestAConfigurationThatAnotherClientCreatedIsAConflict(t *testing.T) {
 	for name, tc := range map[string]struct {
 		there    []corev1.ConfigMap
 		wantCode finding.Code
 	}{
-		"nobody did":    {nil, ""},
-		"somebody else": {[]corev1.ConfigMap{stored()}, finding.ConfigChanged},
+		"it is new":      {nil, ""},
+		"another client": {[]corev1.ConfigMap{stored()}, finding.ConfigChanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &archive{Server: livetest.Server{ConfigMaps: tc.there}}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
@@ -22,8 +20,7 @@ import (
 // refusing is an archive that answers some requests, as METHOD and the end of a path, with a Status.
 func refusing(t *testing.T, a *archive, answers map[string]metav1.Status) *Source {
 	t.Helper()
-	a.Start(t)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return a.behind(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for ask, status := range answers {
 			if method, path, _ := strings.Cut(ask, " "); method == r.Method && strings.HasSuffix(r.URL.Path, path) {
 				livetest.Fail(w, int(status.Code), status.Reason, status.Message)
@@ -32,10 +29,6 @@ func refusing(t *testing.T, a *archive, answers map[string]metav1.Status) *Sourc
 		}
 		a.ServeHTTP(w, r)
 	}))
-	t.Cleanup(server.Close)
-	config := a.Kubeconfig("")
-	config.Clusters["test"].Server = server.URL
-	return New(clientcmd.NewDefaultClientConfig(config, &clientcmd.ConfigOverrides{}), Options{})
 }
 
 func TestAWriteThatIsRefusedSaysWhatToDo(t *testing.T) {
@@ -133,7 +126,7 @@ func TestRevisionsThatCannotBeReadAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestANumberThatIsAlwaysTakenIsGivenUp: somebody else keeps revisions faster, or one of that name is not listed.
+// TestANumberThatIsAlwaysTakenIsGivenUp: another client keeps revisions faster, or one of that name is not listed.
 func TestANumberThatIsAlwaysTakenIsGivenUp(t *testing.T) {
 	a := &archive{taken: 100}
 	if _, err := a.source(t).KeepRevision(t.Context(), "", source.Revision{Cause: "config set"}); err == nil || a.taken != 100-revisionAttempts {

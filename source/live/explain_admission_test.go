@@ -159,7 +159,8 @@ func TestWhoAppliesTheProfilesIsRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			item := &answer.Items[0]
-			if item.AppliedBy != tc.want || !strings.HasSuffix(item.AppliedReason, tc.wantReason) || len(answer.Incomplete) != tc.wantIncomplete {
+			if item.AppliedBy != tc.want || !strings.HasSuffix(item.AppliedReason, tc.wantReason) || (item.AppliedReason == "") != (tc.wantReason == "") ||
+				len(answer.Incomplete) != tc.wantIncomplete {
 				t.Errorf("by %s because %q, incomplete %q; want %s because %q", item.AppliedBy, item.AppliedReason, answer.Incomplete, tc.want, tc.wantReason)
 			}
 			unregistered := slices.ContainsFunc(item.Findings, func(f diagnosticsv1alpha1.Finding) bool { return f.Code == string(finding.NotInstalled) })
@@ -262,28 +263,42 @@ func TestADryRunOfAPodIsCompared(t *testing.T) {
 		livetest.Fail(w, int(denied403.Code), denied403.Reason, denied403.Message)
 	})
 	var sent corev1.Pod
-	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p corev1.Pod
-		_ = json.NewDecoder(r.Body).Decode(&p)
-		sent = p
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusCreated)
-		_ = json.NewEncoder(w).Encode(p)
+	stores := func(edit func(*corev1.Pod)) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var p corev1.Pod
+			_ = json.NewDecoder(r.Body).Decode(&p)
+			sent = p
+			edit(&p)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusCreated)
+			_ = json.NewEncoder(w).Encode(p)
+		})
+	}
+	echo := stores(func(*corev1.Pod) {})
+	defaults := stores(func(p *corev1.Pod) {
+		p.Spec.SchedulerName, p.Spec.Priority, p.Spec.PreemptionPolicy = corev1.DefaultSchedulerName, new(int32), new(corev1.PreemptLowerPriority)
 	})
 	tests := map[string]struct {
+		edit       func(*clusterBuilder)
 		answer     http.Handler
-		denied     []string
 		wantRun    diagnosticsv1alpha1.DryRunVerdict
 		wantAgrees *bool
 	}{
+		"the server agrees": {
+			edit: func(b *clusterBuilder) { b.server.Profiles = nil }, answer: defaults, wantRun: diagnosticsv1alpha1.DryRunAccepted, wantAgrees: new(true),
+		},
 		"the server changes nothing":    {answer: echo, wantRun: diagnosticsv1alpha1.DryRunAccepted, wantAgrees: new(false)},
 		"the server rejects it":         {answer: forbidden, wantRun: diagnosticsv1alpha1.DryRunRefused, wantAgrees: new(false)},
-		"the caller may create no pods": {answer: echo, denied: []string{"create pods"}, wantRun: diagnosticsv1alpha1.DryRunForbidden},
+		"the caller may create no pods": {edit: func(b *clusterBuilder) { b.denied("create pods") }, answer: echo, wantRun: diagnosticsv1alpha1.DryRunForbidden},
 		"the namespace is gone":         {answer: http.NotFoundHandler(), wantRun: diagnosticsv1alpha1.DryRunRefused, wantAgrees: new(false)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			cluster := admitting().denied(tc.denied...)
+			sent = corev1.Pod{}
+			cluster := admitting()
+			if tc.edit != nil {
+				tc.edit(cluster)
+			}
 			cluster.server.Creates = map[string]http.Handler{"pods": tc.answer}
 			answer, err := cluster.source(t).ExplainAdmission(t.Context(), source.AdmissionQuery{Pods: []source.AdmissionPod{manifest(ofAPodThatExists)}, DryRun: true})
 			if err != nil {
@@ -301,7 +316,7 @@ func TestADryRunOfAPodIsCompared(t *testing.T) {
 				t.Errorf("findings %+v", item.Findings)
 			}
 			if sent.Name != "" || sent.UID != "" || sent.ResourceVersion != "" || sent.OwnerReferences != nil || sent.GenerateName == "" && tc.wantRun == diagnosticsv1alpha1.DryRunAccepted {
-				t.Errorf("a pod that exists, or may not be created, is sent: %+v", sent.ObjectMeta)
+				t.Errorf("the pod is sent as one that exists, or not at all: %+v", sent.ObjectMeta)
 			}
 			for _, asked := range cluster.server.Requests() {
 				if strings.HasPrefix(asked, "POST") && !strings.Contains(asked, "dryRun=All") {

@@ -16,10 +16,6 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-func readyPod(p *corev1.Pod) {
-	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-}
-
 // evicting is a cluster in which all that evicts is installed, with a best-effort pod of a StatefulSet on a node whose koordlet evicts for
 // memory. A job moves the pod, a pod of a higher priority waits, and the quota of the pod uses too much.
 func evicting() *clusterBuilder {
@@ -55,7 +51,7 @@ func TestAnEvictionIsExplainedFromWhatMayBeRead(t *testing.T) {
 	tests := map[string]struct {
 		edit func(*clusterBuilder)
 		want string
-		// wantIncomplete has a star between the begin of a line and its end.
+		// wantIncomplete has a star between the beginning of a line and its end.
 		wantIncomplete []string
 	}{
 		"everything": {func(*clusterBuilder) {}, without("kubelet possible"), nil},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -99,6 +100,12 @@ func (c *clients) get(ctx context.Context, resource, namespace, name string, int
 	err := c.core.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name).
 		MaxRetries(retries).Do(ctx).Into(into)
 	return failure(ctx, r, err)
+}
+
+// apps reads one object of the group apps; a missing one is an error with code KOORD0003.
+func (c *clients) apps(ctx context.Context, resource, namespace, name string, into runtime.Object) error {
+	r := request{verb: "get", group: appsv1.GroupName, resource: resource, namespace: namespace, name: name}
+	return failure(ctx, r, c.core.Get().AbsPath("/apis", r.group, "v1", "namespaces", namespace, resource, name).MaxRetries(retries).Do(ctx).Into(into))
 }
 
 // metric reads a node's NodeMetric; a missing one is nil without error.

@@ -115,7 +115,7 @@ func (g *gaps) lacks(err error, consequence string) error {
 	switch {
 	case err == nil || hasCode(err, finding.NotInstalled, finding.NotFound):
 		return nil
-	case errors.Is(err, context.Canceled):
+	case canceled(context.Background(), err):
 		return err
 	}
 	g.add(text(err, consequence))

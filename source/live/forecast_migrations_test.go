@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
@@ -123,28 +122,5 @@ func TestTheHistoryIsReadWhereItIsUsed(t *testing.T) {
 		if read := strings.Contains(strings.Join(cluster.server.Requests(), "\n"), "koord-descheduler-history"); read != want {
 			t.Errorf("%s: the history is read: %t, want %t", plugin, read, want)
 		}
-	}
-}
-
-func TestJobsAreNoneWhereTheyAreNotInstalled(t *testing.T) {
-	job := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{Name: "move-web"}}
-	job.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "web-0"}
-	for name, tc := range map[string]struct {
-		edit     func(*clusterBuilder)
-		want     int
-		wantCode finding.Code
-	}{
-		"one":           {func(*clusterBuilder) {}, 1, ""},
-		"not installed": {func(b *clusterBuilder) { b.server.NoCRDs = true }, 0, ""},
-		"no permission": {func(b *clusterBuilder) { b.denied("list podmigrationjobs") }, 0, finding.Forbidden},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cluster := makeCluster().list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{job}})
-			tc.edit(cluster)
-			jobs, err := cluster.source(t).MigrationJobs(t.Context())
-			if len(jobs) != tc.want || (err != nil) != (tc.wantCode != "") || err != nil && !hasCode(err, tc.wantCode) {
-				t.Errorf("%d jobs, error %v; want %d, %q", len(jobs), err, tc.want, tc.wantCode)
-			}
-		})
 	}
 }

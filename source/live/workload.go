@@ -6,19 +6,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
-// apps reads one object of the group apps; a missing one is an error with code KOORD0003.
-func (c *clients) apps(ctx context.Context, resource, namespace, name string, into runtime.Object) error {
-	r := request{verb: "get", group: appsv1.GroupName, resource: resource, namespace: namespace, name: name}
-	return failure(ctx, r, c.core.Get().AbsPath("/apis", r.group, "v1", "namespaces", namespace, resource, name).MaxRetries(retries).Do(ctx).Into(into))
-}
-
 // workload reads the Deployment of a pod that is to be replaced before it is evicted, and how many of its pods are. It is not asked for
-// where the answer does not depend on it.
+// where the answer does not depend on it. Without the other jobs and their pods, how many are replaced is unseen.
 func (m *migrationReader) workload(ctx context.Context) (unseen bool, _ error) {
 	if m.in.Pod == nil || !migration.WantsSurge(m.in.Job, migration.PodOf(m.in.Pod), m.in.Args) {
 		return false, nil
@@ -41,10 +34,14 @@ func (m *migrationReader) workload(ctx context.Context) (unseen bool, _ error) {
 	if found, unseen, err = m.seen(m.clients.apps(ctx, "deployments", namespace, above.Name, deployment), consequence); !found {
 		return unseen, err
 	}
+	if !m.in.JobsSeen {
+		return true, nil
+	}
 	surging, err := migration.Surging(m.in.Job, m.in.Jobs, owner.UID, func(name string) (*corev1.Pod, error) {
-		pod, _, err := m.readPod(ctx, &corev1.ObjectReference{Namespace: namespace, Name: name})
+		pod, hidden, err := m.readPod(ctx, &corev1.ObjectReference{Namespace: namespace, Name: name})
+		unseen = unseen || hidden
 		return pod, err
 	})
 	m.in.Workload = migration.WorkloadOf(deployment, surging)
-	return false, err
+	return unseen, err
 }

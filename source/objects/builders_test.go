@@ -12,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 // web is a pod of ReplicaSet web that runs, is ready, and requests 1 cpu and 1 GiB.
@@ -103,6 +104,10 @@ func budgetOf(app string, allowed int32, edits ...func(*policyv1.PodDisruptionBu
 	return b
 }
 
+func named(name string) func(*policyv1.PodDisruptionBudget) {
+	return func(b *policyv1.PodDisruptionBudget) { b.Name = name }
+}
+
 // quotaUsing lists a namespace, and reports what it uses and may use; an empty runtime is not reported.
 func quotaUsing(name, namespace, used, runtime string) schedulingsigsv1alpha1.ElasticQuota {
 	q := schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "teams", Name: name, Annotations: map[string]string{
@@ -113,6 +118,17 @@ func quotaUsing(name, namespace, used, runtime string) schedulingsigsv1alpha1.El
 		q.Annotations[extension.AnnotationQuotaRuntime] = runtime
 	}
 	return q
+}
+
+// usageOf is a NodeMetric by which pods of namespace shop use so much cpu each, with 100 MiB, and the node uses 2 cpu and 1 GiB.
+func usageOf(on string, age time.Duration, podCPU map[string]string) slov1alpha1.NodeMetric {
+	m := metric(on, age, "2")
+	for name, cpu := range podCPU {
+		m.Status.PodsMetric = append(m.Status.PodsMetric, &slov1alpha1.PodMetricInfo{
+			Namespace: "shop", Name: name, PodUsage: slov1alpha1.ResourceMap{ResourceList: resources("cpu", cpu, "memory", "100Mi")},
+		})
+	}
+	return m
 }
 
 // shuffled is a copy of a list in another order.

@@ -47,6 +47,9 @@ func drawnDrain(t *rapid.T) (*DrainSnapshot, *diagnosticsv1alpha1.PlacementRevie
 			in.Budgets = append(in.Budgets, budgetOf(app, allowed))
 		}
 	}
+	if rapid.Bool().Draw(t, "another") {
+		in.Budgets = append(in.Budgets, budgetOf("web", rapid.Int32Range(0, 2).Draw(t, "allowedByAnother"), named("another")))
+	}
 	in.Quotas = []schedulingsigsv1alpha1.ElasticQuota{quotaUsing("shop", "shop", "9", `{"cpu":"8"}`), quotaUsing("ads", "ads", "9", "{")}
 	in.Groups = []schedulingsigsv1alpha1.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "train"}, Spec: schedulingsigsv1alpha1.PodGroupSpec{MinMember: rapid.Int32Range(1, 5).Draw(t, "minMember")}}}
 	in.Reservations = []schedulingv1alpha1.Reservation{{ObjectMeta: metav1.ObjectMeta{Name: "night"}}, {ObjectMeta: metav1.ObjectMeta{Name: "day"}}}

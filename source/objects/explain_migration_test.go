@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -189,6 +190,17 @@ func TestAJobIsExplainedAtEachGate(t *testing.T) {
 			in:   []func(*MigrationJobSnapshot){gone, migratingTo("b", usedBy("web-9"))},
 			want: `Failed, reason MissingPod: pod "shop/web-9", which replaced the evicted one, is deleted`, wantNext: "end the job as Failed, reason MissingPod",
 		},
+		"its Deployment replaces the pod first": {
+			job: []func(*pmj){runningJob, at(created, true)},
+			in: []func(*MigrationJobSnapshot){
+				migratingTo("b"), pod(labelled(extension.LabelPodEvictPolicy, "Surge"), labelled(appsv1.DefaultDeploymentUniqueLabelKey, "5f")),
+				func(in *MigrationJobSnapshot) {
+					in.Workload = &migration.Workload{Name: "web", MaxSurge: 1, Surging: 1}
+				},
+			},
+			want:     "at gate Surge" + deadline + `1 pods of Deployment "web" are being replaced, its maxSurge allows 1`,
+			wantNext: "look at the job again when one of its objects changes at 05:06:10",
+		},
 		"evicted without a Reservation": {
 			job: []func(*pmj){runningJob, evictsDirectly, at(evicts, false)}, want: "at gate Eviction" + deadline, wantNext: `evict pod "shop/web-0", by policy Eviction`,
 		},
@@ -332,10 +344,7 @@ func TestTheNodeOfAnotherPodIsNotThatOfTheJob(t *testing.T) {
 		want string
 	}{"the same pod": {"web-0", "a"}, "no UID is recorded": {"", "a"}, "a younger pod of the name": {"older", ""}} {
 		job := jobOf()
-		job.Spec.PodRef.UID = ""
-		if tc.uid != "" {
-			job.Spec.PodRef.UID = web(tc.uid, "").UID
-		}
+		job.Spec.PodRef.UID = types.UID(tc.uid)
 		if got := migrationOf(job).Pod.NodeName; got != tc.want {
 			t.Errorf("%s: node %q, want %q", name, got, tc.want)
 		}

@@ -26,6 +26,14 @@ func (f *forecasting) spread() *forecasting {
 	return f
 }
 
+// bare leaves no pod a controller.
+func (f *forecasting) bare() *forecasting {
+	for i := range f.Pods {
+		bare(&f.Pods[i])
+	}
+	return f
+}
+
 func TestAPlanIsForecastRoundByRound(t *testing.T) {
 	const planner = "LoadAwareRebalancing"
 	tests := map[string]struct {
@@ -54,12 +62,6 @@ func TestAPlanIsForecastRoundByRound(t *testing.T) {
 }
 
 func TestAPlanIsToldInOneSentence(t *testing.T) {
-	evicted := func(f *forecasting) *forecasting {
-		for i := range f.Pods {
-			bare(&f.Pods[i])
-		}
-		return f
-	}
 	tests := map[string]struct {
 		cluster *forecasting
 		args    string
@@ -71,7 +73,7 @@ func TestAPlanIsToldInOneSentence(t *testing.T) {
 		"the plugin is paused": {hotAndCold("cold"), "paused: true", "", "nothing moves in 1 round: the plugin is paused: its argument paused is true"},
 		"nothing to do": {(&forecasting{}).node("a", 30).node("b", 30), "", "",
 			"nothing moves in 1 round: no node is overutilized and the load is spread: nothing to do; highest cpu usage 30.0% on a, threshold 75%; highest memory usage 1.0% on a, threshold 80%"},
-		"no pod may leave": {evicted(hotAndCold("cold")), "", "",
+		"no pod may leave": {hotAndCold("cold").bare(), "", "",
 			"nothing moves in 1 round: 0 pods are moved; not moved: 3 NotEvictable; highest cpu usage 90.0% on hot, threshold 75%; highest memory usage 3.0% on hot, threshold 80%"},
 		"a limit is reached": {hotAndCold("cold"), "", "maxNoOfPodsToEvictPerNamespace: 0",
 			"nothing moves in 1 round: 1 move planned and not made, because maxNoOfPodsToEvictPerNamespace 0 of a round is reached; " +
@@ -195,11 +197,7 @@ func TestAPlanRemembersItsMoves(t *testing.T) {
 }
 
 func TestPodsThatNothingCreatesAgainAreNotPlanned(t *testing.T) {
-	cluster := hotAndCold("cold")
-	for i := range cluster.Pods {
-		bare(&cluster.Pods[i])
-	}
-	answer := cluster.forecast(t, 1, "- plugins: {balance: {enabled: [{name: LoadAwareRebalancing}]}}\n  pluginConfig: [{name: MigrationController, args: {evictAllBarePods: true}}]\n")
+	answer := hotAndCold("cold").bare().forecast(t, 1, "- plugins: {balance: {enabled: [{name: LoadAwareRebalancing}]}}\n  pluginConfig: [{name: MigrationController, args: {evictAllBarePods: true}}]\n")
 	if len(answer.Moves) > 0 || len(answer.Stays) != 3 || answer.Stays[0].Reason != "NoWorkload" {
 		t.Errorf("moves %q, stays %v", movesOf(answer), answer.Stays)
 	}

@@ -12,17 +12,6 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// usageOf is a NodeMetric by which pods of namespace shop use so much cpu each, with 100 MiB, and the node uses 2 cpu and 1 GiB.
-func usageOf(on string, age time.Duration, podCPU map[string]string) slov1alpha1.NodeMetric {
-	m := metric(on, age, "2")
-	for name, cpu := range podCPU {
-		m.Status.PodsMetric = append(m.Status.PodsMetric, &slov1alpha1.PodMetricInfo{
-			Namespace: "shop", Name: name, PodUsage: slov1alpha1.ResourceMap{ResourceList: resources("cpu", cpu, "memory", "100Mi")},
-		})
-	}
-	return m
-}
-
 // targetLines are the nodes of a forecast, as NAME PODS->PODS RESOURCE REQUESTED->REQUESTED of ALLOCATABLE used USED->USED.
 func targetLines(t *testing.T, in *DrainSnapshot, placed ...string) []string {
 	t.Helper()

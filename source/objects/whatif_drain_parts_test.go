@@ -2,7 +2,6 @@ package objects
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
@@ -131,7 +131,6 @@ func TestReservationsOfADrainCountTheirPods(t *testing.T) {
 func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 	unhealthy := func(b *policyv1.PodDisruptionBudget) { b.Status.CurrentHealthy, b.Status.DesiredHealthy = 1, 2 }
 	changed := func(b *policyv1.PodDisruptionBudget) { b.Generation = 2 }
-	second := func(b *policyv1.PodDisruptionBudget) { b.Name = "another" }
 	selectsNothing := func(b *policyv1.PodDisruptionBudget) {
 		b.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Is"}}}
 	}
@@ -157,8 +156,8 @@ func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 			"web-budget 2 pods, 2 blocked, 0 rounds: PodDisruptionBudget web-budget was changed, and the change is not processed yet"}},
 		"replacements get no node": {[]policyv1.PodDisruptionBudget{budgetOf("web", 1)}, "", []string{
 			"web-budget 2 pods, 1 blocked, 1 round: PodDisruptionBudget web-budget allows no more disruption: no node takes replacements of the pods that were evicted before"}},
-		"two for one pod": {[]policyv1.PodDisruptionBudget{budgetOf("web", 2), budgetOf("web", 2, second)}, "b", []string{
-			"web-budget 2 pods, 2 blocked, 0 rounds: 2 PodDisruptionBudgets select the pod, and the eviction API supports one: web-budget, another"}},
+		"two for one pod": {[]policyv1.PodDisruptionBudget{budgetOf("web", 2), budgetOf("web", 2, named("another"))}, "b", []string{
+			"another 2 pods, 2 blocked, 0 rounds: 2 PodDisruptionBudgets select the pod, and the eviction API supports one: another, web-budget"}},
 		"a selector that cannot be read": {[]policyv1.PodDisruptionBudget{budgetOf("web", 0, selectsNothing)}, "b", nil},
 		"one for other pods":             {[]policyv1.PodDisruptionBudget{budgetOf("db", 0)}, "b", nil},
 	}
@@ -178,16 +177,19 @@ func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 }
 
 func TestWhatIsMissingStaysMissing(t *testing.T) {
+	const gangs, volumes, devices = "list podgroups: not permitted; how many members gangs need is unknown", "volumes were not evaluated", "devices were not evaluated"
 	in := drainOfA(web("w0", "a"))
-	in.Missing = []string{"list podgroups: not permitted; how many members gangs need is unknown"}
-	first, second := NewDrain(in), NewDrain(in)
-	review := placedOn("w0=b")
-	review.Incomplete = []string{"volumes were not evaluated"}
-	want := append([]string{}, in.Missing[0], "volumes were not evaluated")
-	if diff := cmp.Diff(want, first.Answer(review).Incomplete); diff != "" {
-		t.Errorf("incomplete (-want +got):\n%s", diff)
+	in.Missing = append(make([]string, 0, 4), gangs) // which an answer could append to
+	reviewLacking := func(what string) *diagnosticsv1alpha1.PlacementReviewStatus {
+		review := placedOn("w0=b")
+		review.Incomplete = []string{what}
+		return review
 	}
-	if got := strings.Join(second.Answer(nil).Incomplete, "\n"); got != in.Missing[0] {
-		t.Errorf("the second answer lacks %q", got)
+	first, second := NewDrain(in).Answer(reviewLacking(volumes)), NewDrain(in).Answer(reviewLacking(devices))
+	if diff := cmp.Diff([]string{gangs, volumes}, first.Incomplete); diff != "" {
+		t.Errorf("incomplete at first (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{gangs, devices}, second.Incomplete); diff != "" {
+		t.Errorf("incomplete at second (-want +got):\n%s", diff)
 	}
 }

@@ -1,7 +1,9 @@
 package disruption
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -9,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Selecting are the PodDisruptionBudgets that select a pod.
+// Selecting are the PodDisruptionBudgets that select a pod, by name.
 func Selecting(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) []*policyv1.PodDisruptionBudget {
 	var out []*policyv1.PodDisruptionBudget
 	for i := range budgets {
@@ -18,6 +20,7 @@ func Selecting(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) []*polic
 			out = append(out, &budgets[i])
 		}
 	}
+	slices.SortFunc(out, func(a, b *policyv1.PodDisruptionBudget) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

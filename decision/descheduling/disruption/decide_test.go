@@ -34,10 +34,12 @@ func TestRefusal(t *testing.T) {
 		budgets []policyv1.PodDisruptionBudget
 		want    string
 	}{
-		"no budget":                            {running, nil, ""},
-		"a budget with room":                   {running, []policyv1.PodDisruptionBudget{budget(1, 3, 2)}, ""},
-		"a budget without room":                {running, []policyv1.PodDisruptionBudget{budget(0, 2, 2)}, "needs 2 healthy pods and has 2"},
-		"two budgets":                          {running, []policyv1.PodDisruptionBudget{budget(1, 3, 2), budget(1, 3, 2)}, "supports one"},
+		"no budget":             {running, nil, ""},
+		"a budget with room":    {running, []policyv1.PodDisruptionBudget{budget(1, 3, 2)}, ""},
+		"a budget without room": {running, []policyv1.PodDisruptionBudget{budget(0, 2, 2)}, "needs 2 healthy pods and has 2"},
+		"two budgets": {
+			running, []policyv1.PodDisruptionBudget{budget(1, 3, 2), budget(1, 3, 2, func(b *policyv1.PodDisruptionBudget) { b.Name = "all" })}, "supports one: all, web",
+		},
 		"a changed budget":                     {running, []policyv1.PodDisruptionBudget{budget(1, 3, 2, func(b *policyv1.PodDisruptionBudget) { b.Generation = 1 })}, "not processed"},
 		"a budget of another namespace":        {running, []policyv1.PodDisruptionBudget{budget(0, 2, 2, func(b *policyv1.PodDisruptionBudget) { b.Namespace = "else" })}, ""},
 		"a budget of other pods":               {running, []policyv1.PodDisruptionBudget{budget(0, 2, 2, func(b *policyv1.PodDisruptionBudget) { b.Spec.Selector.MatchLabels["app"] = "db" })}, ""},

@@ -53,7 +53,8 @@ type Server struct {
 	NoCRDs bool
 	// NotInstalled are resources of custom kinds that the server does not know.
 	NotInstalled []string
-	// Denied lists "verb resource" that RBAC refuses; "verb resource -A" is refused for all namespaces at once.
+	// Denied lists "verb resource" that RBAC refuses; "verb resource -A" is refused for all namespaces at once, "get resource name" for one
+	// object.
 	Denied []string
 	// Failing lists "verb resource" that the server does not manage to answer: it says 500.
 	Failing []string
@@ -146,7 +147,8 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		verb = "create"
 	}
-	if slices.Contains(s.Denied, verb+" "+resource) || namespace == "" && slices.Contains(s.Denied, verb+" "+resource+" -A") {
+	if slices.Contains(s.Denied, verb+" "+strings.Join(parts, " ")) || slices.Contains(s.Denied, verb+" "+resource) ||
+		namespace == "" && slices.Contains(s.Denied, verb+" "+resource+" -A") {
 		forbid(w, verb, resource)
 		return
 	}
