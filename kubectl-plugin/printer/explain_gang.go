@@ -17,11 +17,7 @@ func Gang(w io.Writer, g *diagnosticsv1alpha1.GangExplanation, o Options) error 
 	role := gangRole(g.State)
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(g.State)+": "+g.Summary)))
 	for i, cause := range g.Causes {
-		text := count(int(cause.Members), "member") + ": " + cause.Message
-		if cause.Follows {
-			text += " (follows from another member)"
-		}
-		if i > 0 || text != g.Summary {
+		if text := gangCause(cause); i > 0 || text != g.Summary {
 			wrapped(&b, o, 2, o.Style.Clean(text))
 		}
 	}
@@ -35,6 +31,14 @@ func Gang(w io.Writer, g *diagnosticsv1alpha1.GangExplanation, o Options) error 
 		return err
 	}
 	return gangMembers(w, g, o)
+}
+
+func gangCause(cause diagnosticsv1alpha1.GangCause) string {
+	text := count(int(cause.Members), "member") + ": " + cause.Message
+	if cause.Follows {
+		text += " (follows from another member)"
+	}
+	return text
 }
 
 func gangLine(g *diagnosticsv1alpha1.GangExplanation, o Options) string {

@@ -1,0 +1,74 @@
+package printer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+)
+
+func TestABriefAnswerIsBrief(t *testing.T) {
+	long := Brief{Role: Bad, Sentence: "it is down", Code: "KOORD0001", Next: []string{"kubectl a", "kubectl a", "", "kubectl b", "kubectl c", "koordctl explain node n"}}
+	for i := range 9 {
+		long.Evidence = append(long.Evidence, fmt.Sprintf("evidence %d", i))
+	}
+	tests := map[string]struct {
+		answer Brief
+		want   []string
+	}{
+		"the sentence alone": {answer: Brief{Role: Good, Sentence: "it runs"}, want: []string{"+ it runs"}},
+		"the first evidence, and the first commands with the last one": {answer: long, want: []string{
+			"x it is down [KOORD0001]",
+			"  - evidence 0", "  - evidence 1", "  - evidence 2", "  - evidence 3", "  - evidence 4",
+			"Next", "    kubectl a", "    kubectl b", "    kubectl koord explain node n",
+		}},
+		"texts from the cluster": {
+			answer: Brief{Role: Warn, Sentence: "\x1b[31mred\nline", Evidence: []string{"a\x07b\nc"}, Next: []string{"kubectl get \x1b]0;x\x07n"}},
+			want:   []string{"! red line", "  - a b c", "Next", "    kubectl get n"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			if err := test.answer.Print(&b, Options{Style: Style{ASCII: true}, Program: "kubectl koord"}); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, strings.Split(strings.TrimRight(b.String(), "\n"), "\n")); diff != "" {
+				t.Errorf("the answer (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestABriefAnswerHasErrorsFirst(t *testing.T) {
+	found := func(code string, severity diagnosticsv1alpha1.Severity, hint string) diagnosticsv1alpha1.Finding {
+		return diagnosticsv1alpha1.Finding{Code: code, Severity: severity, Message: "m", Hint: hint}
+	}
+	var got Brief
+	got.add([]diagnosticsv1alpha1.Finding{
+		found("KOORD0003", diagnosticsv1alpha1.SeverityInfo, "kubectl get x"), found("KOORD0002", diagnosticsv1alpha1.SeverityWarning, "ask for rights"),
+		found("KOORD0001", diagnosticsv1alpha1.SeverityError, "koordctl status"),
+	})
+	want := Brief{Evidence: []string{"m [KOORD0001]", "m [KOORD0002]", "m [KOORD0003]"}, Next: []string{"koordctl status", "kubectl get x"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestABriefAnswerOfAPodKeepsTheChangeThatHelps: many refusals do not push it out.
+func TestABriefAnswerOfAPodKeepsTheChangeThatHelps(t *testing.T) {
+	e := &diagnosticsv1alpha1.PodExplanation{}
+	e.Status.Pod.Namespace, e.Status.Pod.Name = "shop", "web"
+	e.Status.Groups = make([]diagnosticsv1alpha1.RefusalGroup, 9)
+	e.Status.Fix = &diagnosticsv1alpha1.Fix{Description: "uncordon n", Command: "kubectl uncordon n"}
+	got := BriefPod(e)
+	if len(got.Evidence) != mostEvidence || got.Evidence[mostEvidence-1] != "smallest change that helps: uncordon n" {
+		t.Errorf("evidence %q", got.Evidence)
+	}
+	if diff := cmp.Diff([]string{"kubectl uncordon n", "koordctl explain pod web -n shop"}, got.Next); diff != "" {
+		t.Errorf("next (-want +got):\n%s", diff)
+	}
+}
