@@ -21,12 +21,6 @@ const codesExamples = `  # List all codes
   # Explain a code in Chinese
   %[1]s why KOORD0101 --lang zh`
 
-const whyExamples = `  # Explain a code
-  %[1]s why KOORD0102
-
-  # Explain why a pod is pending, as explain pod does
-  %[1]s why pod/web-1 -n shop`
-
 type codesOptions struct {
 	output
 	lang string
@@ -49,29 +43,6 @@ func newCodesCommand(s *session) *cobra.Command {
 				return o.one(s, args[0])
 			}
 			return o.all(s)
-		},
-	}
-	o.addAll(cmd)
-	return cmd
-}
-
-func newWhyCommand(s *session) *cobra.Command {
-	o := &codesOptions{}
-	cmd := &cobra.Command{
-		Use:               "why CODE|TYPE/NAME",
-		Short:             "Explain a finding code, or an object as explain does",
-		Example:           fmt.Sprintf(whyExamples, s.Name),
-		GroupID:           "see",
-		Args:              exactlyOne("code or TYPE/NAME"),
-		ValidArgsFunction: completeWhy(s),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if strings.Contains(args[0], "/") || namesKind(args[0]) {
-				return usage("%q: must be a code, or TYPE/NAME where TYPE is %s", args[0], alternatives(singular(kindsOf(explains))))
-			}
-			if err := o.complete(); err != nil {
-				return err
-			}
-			return o.one(s, args[0])
 		},
 	}
 	o.addAll(cmd)

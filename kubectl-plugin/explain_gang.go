@@ -26,7 +26,7 @@ const explainGangExamples = `  # Explain why a gang does not start
   %[1]s explain gang training -n ml -o jsonpath='{.next}'`
 
 type explainGangOptions struct {
-	output
+	explained
 	strict          bool
 	namespace, name string
 	members         int32
@@ -37,7 +37,7 @@ func newExplainGangCommand(s *session) *cobra.Command {
 	cmd := newObjectCommand(s, source.KindGang, help{
 		short: "Explain how far a gang is, and what it waits for", long: explainGangLong, examples: explainGangExamples, answer: "GangExplanation",
 	}, o)
-	o.output.addFlags(cmd, true)
+	o.explained.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
 	cmd.Flags().Int32Var(&o.members, "members", 10, "List up to this many members, those without a node first; all with -o wide")
 	return cmd
@@ -51,7 +51,7 @@ func (o *explainGangOptions) complete(_ *cobra.Command, s *session, args []strin
 	if o.members < 0 || o.members > 1000 {
 		return usage("--members %d: must be 0 to 1000", o.members)
 	}
-	return o.output.complete()
+	return o.explained.complete()
 }
 
 func (o *explainGangOptions) run(ctx context.Context, s *session) error {
@@ -67,7 +67,8 @@ func (o *explainGangOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, source.KindGang.Resource(), func(w io.Writer, options printer.Options) error {
+	brief := func(printer.Options) printer.Brief { return printer.BriefGang(answer) }
+	err = o.print(s, answer, source.KindGang.Resource(), brief, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.members)
 		return printer.Gang(w, answer, options)
 	})

@@ -27,7 +27,7 @@ const explainMigrationExamples = `  # Explain why a pod has not moved yet
   %[1]s explain migration rebalance-x7k2p -o jsonpath='{.gates[?(@.state=="Waiting")].name}'`
 
 type explainMigrationOptions struct {
-	output
+	explained
 	strict bool
 	name   string
 }
@@ -38,7 +38,7 @@ func newExplainMigrationCommand(s *session) *cobra.Command {
 		short: "Explain how far a PodMigrationJob is, and what it waits for", long: explainMigrationLong, examples: explainMigrationExamples,
 		answer: "MigrationExplanation",
 	}, o)
-	o.output.addFlags(cmd, true)
+	o.explained.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
 	return cmd
 }
@@ -48,7 +48,7 @@ func (o *explainMigrationOptions) complete(_ *cobra.Command, s *session, args []
 	if _, o.name, err = s.object(source.KindMigration, args[0]); err != nil {
 		return err
 	}
-	return o.output.complete()
+	return o.explained.complete()
 }
 
 func (o *explainMigrationOptions) run(ctx context.Context, s *session) error {
@@ -64,8 +64,9 @@ func (o *explainMigrationOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
+	brief := func(options printer.Options) printer.Brief { return printer.BriefMigration(answer, options) }
 	// The resource's own name, so that -o name feeds kubectl.
-	err = o.print(s, answer, source.KindMigration.Resource(), func(w io.Writer, options printer.Options) error {
+	err = o.print(s, answer, source.KindMigration.Resource(), brief, func(w io.Writer, options printer.Options) error {
 		return printer.Migration(w, answer, options)
 	})
 	if err != nil {

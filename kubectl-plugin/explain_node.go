@@ -48,7 +48,7 @@ var agentSections = map[string]diagnosticsv1alpha1.AgentSection{
 }
 
 type explainNodeOptions struct {
-	output
+	explained
 	gate
 	name      string
 	resources []string
@@ -70,7 +70,7 @@ func newExplainNodeCommand(s *session) *cobra.Command {
 		}
 		return completeName(cmd, args, prefix)
 	}
-	o.output.addFlags(cmd, true)
+	o.explained.addFlags(cmd)
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.parts, "parts", 0, "List up to this many parts of each term, such as the pods of a sum; 10 with -o wide")
 	return cmd
@@ -97,13 +97,13 @@ func (o *explainNodeOptions) complete(cmd *cobra.Command, s *session, args []str
 	if o.parts < 0 || o.parts > 1000 {
 		return usage("--parts %d: must be 0 to 1000", o.parts)
 	}
-	if o.format == "wide" && !cmd.Flags().Changed("parts") {
+	if o.wide() && !cmd.Flags().Changed("parts") {
 		o.parts = 10
 	}
 	if err := o.gate.complete(); err != nil {
 		return err
 	}
-	return o.output.complete()
+	return o.explained.complete()
 }
 
 func (o *explainNodeOptions) run(ctx context.Context, s *session) error {
@@ -119,7 +119,11 @@ func (o *explainNodeOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error {
+	var brief func(printer.Options) printer.Brief // the agent's sections have none
+	if spec.Agent == nil {
+		brief = func(printer.Options) printer.Brief { return printer.BriefNode(answer) }
+	}
+	err = o.print(s, answer, source.KindNode.Name, brief, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.parts)
 		if spec.Agent != nil {
 			return o.printAgent(w, answer, options)

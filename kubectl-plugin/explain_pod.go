@@ -35,7 +35,7 @@ const explainPodExamples = `  # Explain why a pod is pending
 const wideNodes = 10
 
 type explainPodOptions struct {
-	output
+	explained
 	gate
 	// kind is that of pods or of Reservations.
 	kind      source.Kind
@@ -61,7 +61,7 @@ func newScheduledCommand(s *session, kind source.Kind, texts help) *cobra.Comman
 }
 
 func (o *explainPodOptions) addFlags(cmd *cobra.Command) {
-	o.output.addFlags(cmd, true)
+	o.explained.addFlags(cmd)
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.nodes, "nodes", 0, "List up to this many nodes of each group; 10 with -o wide")
 	cmd.Flags().BoolVar(&o.skipFix, "skip-fix", false, "Do not search for the smallest change that makes it schedulable")
@@ -82,13 +82,13 @@ func (o *explainPodOptions) complete(cmd *cobra.Command, s *session, args []stri
 	if o.nodes < 0 || o.nodes > 5000 {
 		return usage("--nodes %d: must be 0 to 5000", o.nodes)
 	}
-	if o.format == "wide" && !cmd.Flags().Changed("nodes") {
+	if o.wide() && !cmd.Flags().Changed("nodes") {
 		o.nodes = wideNodes
 	}
 	if err := o.gate.complete(); err != nil {
 		return err
 	}
-	return o.output.complete()
+	return o.explained.complete()
 }
 
 func (o *explainPodOptions) run(ctx context.Context, s *session) error {
@@ -110,7 +110,8 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 	if runner, can := src.(source.DryRunner); can && answer.Status.Fix != nil {
 		runner.DryRun(ctx, o.namespace, answer.Status.Fix)
 	}
-	err = o.print(s, answer, o.kind.Name, func(w io.Writer, options printer.Options) error {
+	brief := func(printer.Options) printer.Brief { return printer.BriefPod(answer) }
+	err = o.print(s, answer, o.kind.Name, brief, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.nodes)
 		return printer.PodExplanation(w, answer, options)
 	})

@@ -28,7 +28,7 @@ const explainQuotaExamples = `  # Explain where the runtime comes from, and who 
   %[1]s explain quota analytics -n teams -o jsonpath='{range .divisions[*]}{.resource}={.available}{"\n"}{end}'`
 
 type explainQuotaOptions struct {
-	output
+	explained
 	gate
 	namespace, name string
 	pods            int32
@@ -40,7 +40,7 @@ func newExplainQuotaCommand(s *session) *cobra.Command {
 		short: "Explain where the runtime of an ElasticQuota comes from, and who uses it", long: explainQuotaLong, examples: explainQuotaExamples,
 		answer: "QuotaExplanation",
 	}, o)
-	o.output.addFlags(cmd, true)
+	o.explained.addFlags(cmd)
 	o.gate.addFlags(cmd)
 	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many pods that use the quota, and as many that do not fit")
 	return cmd
@@ -57,7 +57,7 @@ func (o *explainQuotaOptions) complete(_ *cobra.Command, s *session, args []stri
 	if err := o.gate.complete(); err != nil {
 		return err
 	}
-	return o.output.complete()
+	return o.explained.complete()
 }
 
 func (o *explainQuotaOptions) run(ctx context.Context, s *session) error {
@@ -73,7 +73,8 @@ func (o *explainQuotaOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	err = o.print(s, answer, source.KindQuota.Resource(), func(w io.Writer, options printer.Options) error {
+	brief := func(printer.Options) printer.Brief { return printer.BriefQuota(answer) }
+	err = o.print(s, answer, source.KindQuota.Resource(), brief, func(w io.Writer, options printer.Options) error {
 		return printer.Quota(w, answer, options)
 	})
 	if err != nil {

@@ -26,7 +26,7 @@ const explainRecommendationExamples = `  # Explain where the figures come from, 
   %[1]s explain recommendation checkout -n shop -o jsonpath='{.application.pods[?(@.containers)].name}'`
 
 type explainRecommendationOptions struct {
-	output
+	explained
 	strict    bool
 	namespace string
 	name      string
@@ -39,7 +39,7 @@ func newExplainRecommendationCommand(s *session) *cobra.Command {
 		short: "Explain what a workload should request, and whether that is applied", long: explainRecommendationLong, examples: explainRecommendationExamples,
 		answer: "RecommendationExplanation",
 	}, o)
-	o.output.addFlags(cmd, true)
+	o.explained.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
 	cmd.Flags().Int32Var(&o.pods, "pods", 10, "List up to this many affected pods; all with -o wide")
 	return cmd
@@ -53,7 +53,7 @@ func (o *explainRecommendationOptions) complete(_ *cobra.Command, s *session, ar
 	if o.pods < 0 || o.pods > 1000 {
 		return usage("--pods %d: must be 0 to 1000", o.pods)
 	}
-	return o.output.complete()
+	return o.explained.complete()
 }
 
 func (o *explainRecommendationOptions) run(ctx context.Context, s *session) error {
@@ -66,7 +66,8 @@ func (o *explainRecommendationOptions) run(ctx context.Context, s *session) erro
 		return err
 	}
 	answer := &list.Items[0]
-	err = o.print(s, answer, source.KindRecommendation.Name, func(w io.Writer, options printer.Options) error {
+	brief := func(printer.Options) printer.Brief { return printer.BriefRecommendation(answer) }
+	err = o.print(s, answer, source.KindRecommendation.Name, brief, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.pods)
 		return printer.Recommendation(w, answer, options)
 	})

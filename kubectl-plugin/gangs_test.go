@@ -68,6 +68,21 @@ func TestGangsPrint(t *testing.T) {
 		"explain-gang-without-rules": {line: "explain gang train --strict", edit: func(s *livetest.Server) { s.Denied = []string{"list podgroups"} }},
 		"explain-gang-not-permitted": {line: "explain gang train", edit: func(s *livetest.Server) { s.Denied = []string{"list pods"} }},
 		"explain-gang-without-crds":  {line: "explain gang alone", edit: func(s *livetest.Server) { s.NoCRDs = true }},
+		"why-gang":                   {line: "why gang/train"},
+		"why-gang-runs":              {line: "why serve"},
+		"why-name":                   {line: "why train"},
+		"why-name-unknown":           {line: "why trains"},
+		"why-name-twice": {line: "why train", edit: func(s *livetest.Server) {
+			s.Pods = append(s.Pods, gangPod("train", "", "worker-1", ""))
+		}},
+		"why-name-not-permitted": {line: "why trains", edit: func(s *livetest.Server) { s.Denied = []string{"list pods", "list elasticquotas"} }},
+		"why-gang-hostile": {line: "why gang/train", edit: func(s *livetest.Server) {
+			for i := range s.Pods {
+				for c := range s.Pods[i].Status.Conditions {
+					s.Pods[i].Status.Conditions[c].Message = "\x1b[31mred\x1b[0m\nerror: forged"
+				}
+			}
+		}},
 		"explain-gang-hostile": {line: "explain gang train", edit: func(s *livetest.Server) {
 			for i := range s.Pods {
 				for c := range s.Pods[i].Status.Conditions {

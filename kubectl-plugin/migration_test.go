@@ -65,6 +65,7 @@ func TestMigrationsPrint(t *testing.T) {
 		edit func(*livetest.Server)
 	}{
 		"explain-migration":          {line: "explain migration rebalance"},
+		"why-migration":              {line: "why pmj/rebalance"},
 		"explain-migration-wide":     {line: "explain pmj rebalance -o wide"},
 		"explain-migration-name":     {line: "explain podmigrationjob/rebalance -o name"},
 		"explain-migration-jsonpath": {line: "explain migration rebalance -o jsonpath={.gates[?(@.state==\"Waiting\")].name}/{.next.action}"},

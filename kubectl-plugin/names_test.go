@@ -72,13 +72,19 @@ func TestFlagsThatNameANodeTakeItsType(t *testing.T) {
 
 func TestWhyOfAnObjectIsItsExplanation(t *testing.T) {
 	tests := map[string]struct{ why, explain string }{
-		"a pod in a namespace": {"why pod/huge -n shop", "explain pod huge -n shop"},
-		"a pod as an object":   {"why po/huge -n shop -o jsonpath={.status.verdict}", "explain pod shop/huge -o jsonpath={.status.verdict}"},
-		"a node":               {"why node/worker-1", "explain node worker-1"},
-		"a pod that is not":    {"why pod/nope -n shop", "explain pod nope -n shop"},
-		"a type and a name":    {"why -n shop pod huge", "explain pod huge -n shop"},
-		"a pod by namespace":   {"why shop/huge", "explain pod huge -n shop"},
-		"the flags of explain": {"why pod/huge -n shop --skip-fix --nodes 1", "explain pod huge -n shop --skip-fix --nodes 1"},
+		"a pod in a namespace":  {"why pod/huge -n shop", "explain pod huge -n shop --depth 1"},
+		"a pod as an object":    {"why po/huge -n shop -o jsonpath={.status.verdict}", "explain pod shop/huge -o jsonpath={.status.verdict}"},
+		"a node":                {"why node/worker-1", "explain node worker-1 --depth 1"},
+		"a pod that is not":     {"why pod/nope -n shop", "explain pod nope -n shop"},
+		"a type and a name":     {"why -n shop pod huge", "explain pod huge -n shop --depth 1"},
+		"a pod by namespace":    {"why shop/huge", "explain pod huge -n shop --depth 1"},
+		"the flags of explain":  {"why pod/huge -n shop --skip-fix --nodes 1 -o wide", "explain pod huge -n shop --skip-fix --nodes 1 -o wide"},
+		"in full":               {"why pod/huge -n shop --depth 2", "explain pod huge -n shop"},
+		"with all":              {"why pod/huge -n shop --depth 3", "explain pod huge -n shop -o wide"},
+		"a name":                {"why huge -n shop", "explain pod huge -n shop --depth 1"},
+		"a name, in full":       {"why huge -n shop --depth 2", "explain pod huge -n shop"},
+		"a name of a node":      {"why worker-1 -n shop", "explain node worker-1 --depth 1"},
+		"a name, with a format": {"why huge -n shop -o name", "explain pod huge -n shop -o name"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -112,10 +118,10 @@ func TestObjectsMayStandWhereATypeIsExpected(t *testing.T) {
 		"audit n":                                 "audit node n",
 		"audit node/n":                            "audit node n",
 		"audit --tail 5 n":                        "audit --tail 5 node n",
-		"why pod/web --fail-on error":             "explain pod web --fail-on error",
-		"why --fail-on error pod/web":             "explain --fail-on error pod web",
-		"why node n":                              "explain node n",
-		"why shop/web":                            "explain pod shop/web",
+		"why pod/web --fail-on error":             "explain pod web --depth=1 --fail-on error",
+		"why --fail-on error pod/web":             "explain --fail-on error pod web --depth=1",
+		"why node n":                              "explain node n --depth=1",
+		"why shop/web":                            "explain pod shop/web --depth=1",
 		"__complete explain node/n batch":         "__complete explain node n batch",
 		"__complete explain pod/we":               "__complete explain pod/we",
 		// These are understood, or wrong, as they are.

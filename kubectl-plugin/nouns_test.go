@@ -162,15 +162,17 @@ func checkNoun(t *testing.T, v verb, n noun) {
 	}
 }
 
-// TestEveryNounIsFoundByTypeAndName: why TYPE/NAME, explain TYPE/NAME and explain TYPE NAME are one question.
+// TestEveryNounIsFoundByTypeAndName: explain TYPE/NAME and explain TYPE NAME are one question, and why asks it briefly.
 func TestEveryNounIsFoundByTypeAndName(t *testing.T) {
 	for _, n := range nouns() {
 		if n.explain == nil {
 			continue
 		}
 		for _, word := range n.Words() {
-			want := "explain " + word + " x"
-			for _, line := range []string{"explain " + word + "/x", "why " + word + "/x", "why " + word + " x"} {
+			full := "explain " + word + " x"
+			for line, want := range map[string]string{
+				"explain " + word + "/x": full, "why " + word + "/x": full + " --depth=1", "why " + word + " x": full + " --depth=1",
+			} {
 				got := strings.Join(expandArguments(NewCommand(Options{Name: "koordctl"}), strings.Fields(line)), " ")
 				if got != want {
 					t.Errorf("%s becomes %q, want %q", line, got, want)

@@ -103,7 +103,9 @@ func TestQuotasPrint(t *testing.T) {
 		"tree-quota-without-crds":   {line: "tree quota", edit: func(s *livetest.Server) { s.NoCRDs = true }},
 
 		"explain-quota":                {line: "explain quota web"},
-		"explain-quota-lends":          {line: "why quota/batch"},
+		"explain-quota-lends":          {line: "explain quota/batch"},
+		"why-quota":                    {line: "why quota/web"},
+		"why-quota-orphan":             {line: "why quota/shop/orphan"},
 		"explain-quota-wide":           {line: "explain eq teams -o wide"},
 		"explain-quota-pods":           {line: "explain quota web --pods 1"},
 		"explain-quota-orphan":         {line: "explain quota shop/orphan"},

@@ -77,6 +77,7 @@ func TestRecommendationsPrint(t *testing.T) {
 		edit func(*livetest.Server)
 	}{
 		"top-recommendations":                {line: "top recommendations"},
+		"why-recommendation":                 {line: "why recom/web"},
 		"top-recommendations-wide":           {line: "top recommendations -o wide"},
 		"top-recommendations-all":            {line: "top recom -A --sort-by=cpu-savings"},
 		"top-recommendations-none":           {line: "top recommendations -n empty"},

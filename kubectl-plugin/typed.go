@@ -9,14 +9,14 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-// whyCommand explains objects too, as the command explain does.
+// whyCommand explains objects too, as the command explain does, but briefly.
 const whyCommand = "why"
 
 // Verbs whose subcommands are nouns.
 const topCommand, treeCommand, explainCommand, qosCommand, auditCommand = "top", "tree", "explain", "qos", "audit"
 
 // expandArguments rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
-// pod/web as well, and audit node-1 audit node node-1.
+// pod/web as well with --depth=1, and audit node-1 audit node node-1.
 func expandArguments(root *cobra.Command, args []string) []string {
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		if len(args) < 3 {
@@ -46,6 +46,7 @@ func expandArguments(root *cobra.Command, args []string) []string {
 			out := slices.Concat(args[:i], words)
 			if cmd.Name() == whyCommand {
 				out[at] = explainCommand
+				out = slices.Insert(out, i+2, askBriefly) // behind TYPE NAME, before the flags of the user
 			}
 			return out
 		}
@@ -59,7 +60,7 @@ func expanded(cmd *cobra.Command, args []string) []string {
 	before, name, slashed := strings.Cut(args[0], "/")
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath()+" ")
 	switch {
-	case path == whyCommand && !slashed && namesKind(before) && len(args) > 1:
+	case path == whyCommand && !slashed && namesKind(before) && len(args) > 1 && !strings.HasPrefix(args[1], "-"):
 		return args // TYPE NAME
 	case path == whyCommand && slashed && name != "":
 		cmd = childOf(cmd.Root(), explainCommand)
