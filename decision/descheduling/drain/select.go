@@ -48,7 +48,7 @@ func Select(pod *corev1.Pod) Selected {
 	if !podrequest.Consumes(pod) {
 		return selected // a pod that ended needs no flag
 	}
-	owner := metav1.GetControllerOf(pod)
+	owner := metav1.GetControllerOfNoCopy(pod)
 	if owner != nil && owner.Kind == "DaemonSet" && owner.APIVersion == appsv1.SchemeGroupVersion.String() {
 		selected.Evict, selected.Flags = false, []Flag{IgnoreDaemonSets}
 		selected.Reason = fmt.Sprintf("DaemonSet %s runs it on every node", owner.Name)
@@ -73,5 +73,5 @@ func Select(pod *corev1.Pod) Selected {
 // Returns reports whether a controller creates a pod again that is evicted, which then needs another node. A pod that ended or is being
 // deleted has been replaced already, where it is.
 func Returns(pod *corev1.Pod) bool {
-	return podrequest.Consumes(pod) && pod.DeletionTimestamp == nil && metav1.GetControllerOf(pod) != nil
+	return podrequest.Consumes(pod) && pod.DeletionTimestamp == nil && metav1.GetControllerOfNoCopy(pod) != nil
 }

@@ -62,7 +62,7 @@ func noEviction(in *Input) string {
 }
 
 func daemonSet(in *Input) string {
-	if owner := metav1.GetControllerOf(in.Pod); owner != nil && owner.Kind == "DaemonSet" {
+	if owner := metav1.GetControllerOfNoCopy(in.Pod); owner != nil && owner.Kind == "DaemonSet" {
 		return fmt.Sprintf("DaemonSet %s creates it again on the same node", owner.Name)
 	}
 	return ""

@@ -57,7 +57,7 @@ func PodPatch(pod *corev1.Pod, changes map[string]any) ([]byte, error) {
 
 // ReplicaSetOf is the ReplicaSet of a pod, or the one that the pod was taken from; nil for other pods.
 func ReplicaSetOf(pod *corev1.Pod) *metav1.OwnerReference {
-	if controller := metav1.GetControllerOf(pod); controller != nil {
+	if controller := metav1.GetControllerOfNoCopy(pod); controller != nil {
 		if controller.Kind != "ReplicaSet" || controller.APIVersion != appsv1.SchemeGroupVersion.String() {
 			return nil
 		}

@@ -95,7 +95,7 @@ type Template struct {
 
 // TemplateOf returns the template of a pod, false for one without a controller.
 func TemplateOf(pod *corev1.Pod) (Template, bool) {
-	controller := metav1.GetControllerOf(pod)
+	controller := metav1.GetControllerOfNoCopy(pod)
 	if controller == nil {
 		return Template{}, false
 	}

@@ -18,6 +18,8 @@ type Observations struct {
 	width int
 	slot  time.Duration
 	of    map[string]*series
+	// sums is the space of PeakOfSum, which is called for every pod.
+	sums []float64
 }
 
 // series are the largest values of each slot of one pod; slot i%slots holds the one of the i-th slot since the epoch.
@@ -28,7 +30,7 @@ type series struct {
 
 // NewObservations of some resources.
 func NewObservations(resources int, horizon time.Duration) *Observations {
-	return &Observations{width: resources, slot: max(horizon/slotsPerHorizon, time.Second), of: map[string]*series{}}
+	return &Observations{width: resources, slot: max(horizon/slotsPerHorizon, time.Second), of: map[string]*series{}, sums: make([]float64, slots*resources)}
 }
 
 func (o *Observations) at(now time.Time) int64 { return now.UnixNano() / int64(o.slot) }
@@ -91,7 +93,8 @@ func (o *Observations) Peak(name string) []float64 {
 // of their peaks. A pod that has not been there for so long counts for the slots before with its largest value; one that was not observed
 // counts with nothing.
 func (o *Observations) PeakOfSum(names []string) []float64 {
-	sums := make([]float64, slots*o.width)
+	sums := o.sums
+	clear(sums)
 	for _, name := range names {
 		s := o.of[name]
 		if s == nil {

@@ -65,7 +65,7 @@ func (l *EvictionLog) Handler() cache.ResourceEventHandler {
 // Observe a pod. Only one that is bound, has a controller and was evicted is remembered.
 func (l *EvictionLog) Observe(pod *corev1.Pod) {
 	at, ok := evictedAt(pod)
-	controller := metav1.GetControllerOf(pod)
+	controller := metav1.GetControllerOfNoCopy(pod)
 	if !ok || controller == nil || pod.Spec.NodeName == "" {
 		return
 	}

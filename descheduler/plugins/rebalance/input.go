@@ -46,16 +46,18 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 	if err != nil {
 		return nil, err
 	}
-	owners, list := newWorkloads(p.client), p.handle.GetPodsAssignedToNodeFunc()
-	for _, node := range nodes {
-		if !p.selector.Matches(labelsOf(node)) {
-			continue
-		}
-		pods, err := list(node.Name, func(pod *corev1.Pod) bool { return running(pod) })
-		if err != nil {
-			return nil, err
-		}
-		p.addNode(ctx, v, node, metrics[node.Name], pods, arrivals(jobs, node.Name), owners, others)
+	owners := newWorkloads(p.client)
+	selected, pods, err := p.podsOf(nodes)
+	if err != nil {
+		return nil, err
+	}
+	count := 0
+	for i := range pods {
+		count += len(pods[i])
+	}
+	v.in.Pods, v.pods = make([]rebalance.Pod, 0, count), make([]*corev1.Pod, 0, count)
+	for i, node := range selected {
+		p.addNode(ctx, v, node, metrics[node.Name], pods[i], arrivals(jobs, node.Name), owners, others)
 	}
 	p.observed.Forget(now)
 	v.in.Workloads = owners.found
@@ -69,6 +71,22 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 	}
 	v.in.Feasible = rebalance.NodeFit(v.nodes, v.pods, func(pod int) int { return v.in.Pods[pod].Node })
 	return v, nil
+}
+
+// podsOf are the selected ones of the nodes, each with its running pods.
+func (p *Plugin) podsOf(nodes []*corev1.Node) (selected []*corev1.Node, pods [][]*corev1.Pod, err error) {
+	list := p.handle.GetPodsAssignedToNodeFunc()
+	for _, node := range nodes {
+		if !p.selector.Matches(labelsOf(node)) {
+			continue
+		}
+		of, err := list(node.Name, running)
+		if err != nil {
+			return nil, nil, err
+		}
+		selected, pods = append(selected, node), append(pods, of)
+	}
+	return selected, pods, nil
 }
 
 func running(pod *corev1.Pod) bool {

@@ -29,7 +29,7 @@ func newWorkloads(reading client.Client) *workloads {
 
 // index of the workload of a pod; -1 for a bare pod.
 func (w *workloads) index(ctx context.Context, pod *corev1.Pod) int {
-	controller := metav1.GetControllerOf(pod)
+	controller := metav1.GetControllerOfNoCopy(pod)
 	if controller == nil {
 		return -1
 	}
@@ -106,7 +106,7 @@ func orOne(count *int32) int32 {
 
 // lifetime is how long a pod of a Job may still run, nil without a deadline, and what it has done so far, which a move loses.
 func (w *workloads) lifetime(pod *corev1.Pod, now time.Time) (remaining *time.Duration, done time.Duration) {
-	controller := metav1.GetControllerOf(pod)
+	controller := metav1.GetControllerOfNoCopy(pod)
 	if controller == nil || w.jobs[controller.UID] == nil || pod.Status.StartTime == nil {
 		return nil, 0
 	}
