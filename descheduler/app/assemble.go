@@ -12,7 +12,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"koordinator.sh/koord/descheduler/framework"
+	"koordinator.sh/koord/descheduler/podcache"
 	"koordinator.sh/koord/schedulerclient"
 )
 
@@ -42,7 +42,7 @@ func newEnvironment(config *rest.Config, mgr ctrl.Manager, loaded *configured) (
 	if err != nil {
 		return nil, err
 	}
-	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(framework.Trim))
+	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(podcache.NewTransform()))
 	return &environment{manager: mgr, client: client, informers: shared, configured: loaded, loops: loops, identity: string(uuid.NewUUID())}, nil
 }
 

@@ -10,7 +10,6 @@ import (
 
 	promapi "github.com/prometheus/client_golang/api"
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/descheduler/pkg/framework/pluginregistry"
 
 	"koordinator.sh/koord/descheduler/configuration"
+	"koordinator.sh/koord/descheduler/podcache"
 )
 
 // defaultJobTTL of jobs of profiles without a Migrator is that of upstream.
@@ -79,7 +79,7 @@ func New(ctx context.Context, config Config) (*Descheduler, error) {
 		return nil, errors.New("new descheduler: it needs clients and a configuration")
 	}
 	if config.Informers == nil {
-		config.Informers = informers.NewSharedInformerFactoryWithOptions(config.Client, 0, informers.WithTransform(Trim))
+		config.Informers = informers.NewSharedInformerFactoryWithOptions(config.Client, 0, informers.WithTransform(podcache.NewTransform()))
 	}
 	if config.LiveJobs == nil {
 		config.LiveJobs = config.Jobs
@@ -133,12 +133,4 @@ func (d *Descheduler) SetConfiguration(ctx context.Context, next *configuration.
 	default: // a wake-up is waiting already
 	}
 	return nil
-}
-
-// Trim drops what no plugin reads from what is cached.
-func Trim(object any) (any, error) {
-	if accessor, err := meta.Accessor(object); err == nil {
-		accessor.SetManagedFields(nil)
-	}
-	return object, nil
 }

@@ -188,13 +188,18 @@ func (r *reconciler) writeStatus(ctx context.Context, job *schedulingv1alpha1.Po
 	return changed, nil
 }
 
-// createReservation reserves room. One that exists is seen by the next step.
+// createReservation reserves room. One that exists is seen by the next step. The pod is read live, because cached pods are trimmed; one that
+// was replaced meanwhile is seen by the next step, too.
 func (r *reconciler) createReservation(ctx context.Context, s situation) error {
 	if s.pod == nil {
 		return errors.New("create the reservation: the pod is not known")
 	}
-	reservation := migration.NewReservation(s.job, s.pod, r.args, r.now(s.job))
-	err := r.client.Create(ctx, reservation)
+	pod, err := r.live.pod(ctx, s.pod.Namespace, s.pod.Name)
+	if err != nil || pod == nil || pod.UID != s.pod.UID {
+		return err
+	}
+	reservation := migration.NewReservation(s.job, pod, r.args, r.now(s.job))
+	err = r.client.Create(ctx, reservation)
 	switch {
 	case err == nil:
 		klog.FromContext(ctx).Info("Created reservation", "job", s.job.Name, "reservation", reservation.Name)

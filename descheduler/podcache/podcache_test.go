@@ -1,0 +1,174 @@
+package podcache
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+)
+
+func amounts(cpu string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+}
+
+// newPod is a pod of the ReplicaSet "web" as an API server would send it.
+func newPod(name string) *corev1.Pod {
+	since := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "shop", Name: name, UID: types.UID(name), Labels: map[string]string{"app": "web"},
+			Annotations:     map[string]string{corev1.LastAppliedConfigAnnotation: "{}", "team": "shop"},
+			ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "kubelet"}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "ReplicaSet", Name: "web", UID: "web", Controller: new(true)}},
+		},
+		Spec: corev1.PodSpec{
+			NodeName: "node-" + name,
+			Volumes: []corev1.Volume{
+				{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+				{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+				{Name: "token-" + name, VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}},
+			},
+			Containers: []corev1.Container{{
+				Name: "main", Image: "web:1", Command: []string{"/web"}, Env: []corev1.EnvVar{{Name: "SECRET", Value: "hidden"}},
+				Ports:     []corev1.ContainerPort{{HostPort: 80}},
+				Resources: corev1.ResourceRequirements{Requests: amounts("1"), Limits: amounts("2")},
+			}},
+			Tolerations:     []corev1.Toleration{{Key: "spot"}},
+			SecurityContext: &corev1.PodSecurityContext{},
+		},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.1", StartTime: &since, QOSClass: corev1.PodQOSBurstable,
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: since, Message: "ready"}},
+			ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "main", Image: "web:1", ContainerID: "containerd://1", Ready: true, RestartCount: 3,
+				State:                corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 5m"}},
+				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 7, Reason: "Error", Message: "panic", ContainerID: "containerd://0"}},
+				AllocatedResources:   amounts("1"),
+				Resources:            &corev1.ResourceRequirements{Requests: amounts("1"), Limits: amounts("2")},
+			}},
+		},
+	}
+}
+
+func transform[T any](t *testing.T, by cache.TransformFunc, object T) T {
+	t.Helper()
+	got, err := by(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, ok := got.(T)
+	if !ok {
+		t.Fatalf("a %T became a %T", object, got)
+	}
+	return same
+}
+
+func TestWhatDecidesAnEvictionStays(t *testing.T) {
+	want := newPod("a")
+	want.ManagedFields = nil
+	want.Annotations = map[string]string{"team": "shop"}
+	want.Spec.Volumes = want.Spec.Volumes[:2]
+	want.Spec.SecurityContext = nil
+	main := &want.Spec.Containers[0]
+	main.Command, main.Env = nil, nil
+	want.Status.PodIP = ""
+	want.Status.Conditions[0].Message = ""
+	status := &want.Status.ContainerStatuses[0]
+	status.Image, status.ContainerID = "", ""
+	status.State.Waiting.Message = ""
+	status.LastTerminationState.Terminated.Message, status.LastTerminationState.Terminated.ContainerID = "", ""
+	if diff := cmp.Diff(want, transform(t, NewTransform(), newPod("a"))); diff != "" {
+		t.Errorf("the cached pod (-want +got):\n%s", diff)
+	}
+}
+
+// TestSharingChangesNothing compares pods that share with pods that were alone.
+func TestSharingChangesNothing(t *testing.T) {
+	edits := map[string]func(*corev1.Pod){
+		"an equal pod":       func(*corev1.Pod) {},
+		"another label":      func(p *corev1.Pod) { p.Labels["app"] = "web2" },
+		"another annotation": func(p *corev1.Pod) { p.Annotations["team"] = "other" },
+		"more requests":      func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = amounts("2") },
+		"another image":      func(p *corev1.Pod) { p.Spec.Containers[0].Image = "web:2" },
+		"no tolerations":     func(p *corev1.Pod) { p.Spec.Tolerations = nil },
+		"a resize in flight": func(p *corev1.Pod) { p.Status.ContainerStatuses[0].Resources.Requests = amounts("3") },
+		"not ready, for a reason": func(p *corev1.Pod) {
+			p.Status.Conditions[0].Status, p.Status.Conditions[0].Reason = corev1.ConditionFalse, "ContainersNotReady"
+		},
+		"no conditions":            func(p *corev1.Pod) { p.Status.Conditions = nil },
+		"no container has a state": func(p *corev1.Pod) { p.Status.ContainerStatuses = nil },
+		"without a controller":     func(p *corev1.Pod) { p.OwnerReferences = nil },
+	}
+	for name, edit := range edits {
+		t.Run(name, func(t *testing.T) {
+			shared := NewTransform()
+			first := transform(t, shared, newPod("a"))
+			second, alone := newPod("b"), newPod("b")
+			edit(second)
+			edit(alone)
+			if diff := cmp.Diff(transform(t, NewTransform(), alone), transform(t, shared, second), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("a pod that shares (-alone +shares):\n%s", diff)
+			}
+			if diff := cmp.Diff(transform(t, NewTransform(), newPod("a")), first); diff != "" {
+				t.Errorf("the pod that it shares with (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPodsOfAControllerShare(t *testing.T) {
+	by := NewTransform()
+	a := transform(t, by, newPod("a"))
+	b := transform(t, by, newPod("b"))
+	updated := transform(t, by, newPod("a")) // takes the place of a in the cache
+	c := transform(t, by, newPod("c"))
+	for _, other := range []*corev1.Pod{b, updated, c} {
+		if &a.Spec.Containers[0] != &other.Spec.Containers[0] || &a.OwnerReferences[0] != &other.OwnerReferences[0] {
+			t.Errorf("pod %s has containers or owners of its own", other.Name)
+		}
+		if unsafe.StringData(a.Namespace) != unsafe.StringData(other.Namespace) {
+			t.Errorf("pod %s has a namespace of its own", other.Name)
+		}
+	}
+	runtime.KeepAlive(a)
+}
+
+func TestControllersWithoutPodsAreForgotten(t *testing.T) {
+	s := &sharing{known: map[types.UID]pointer{}, sweepAt: firstSweep}
+	kept := newPod("kept")
+	s.join(kept)
+	for i := range 4 * firstSweep {
+		pod := newPod("gone")
+		pod.OwnerReferences[0].UID = types.UID(rune('a' + i))
+		s.join(pod)
+		if i%firstSweep == 0 {
+			runtime.GC()
+		}
+	}
+	runtime.GC()
+	s.sweepAt = 0
+	s.sweep()
+	if len(s.known) != 1 || s.known["web"].Value() != kept {
+		t.Errorf("%d controllers are known, want the one that has a pod", len(s.known))
+	}
+	if s.sweepAt != firstSweep {
+		t.Errorf("the next sweep is at %d, want %d", s.sweepAt, firstSweep)
+	}
+	runtime.KeepAlive(kept)
+}
+
+func TestOtherObjectsLoseTheirManagedFields(t *testing.T) {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}}}
+	if got := transform(t, NewTransform(), node); got.ManagedFields != nil || got.Name != "n" {
+		t.Errorf("node %+v", got.ObjectMeta)
+	}
+}
