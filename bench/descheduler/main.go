@@ -24,6 +24,8 @@ type settings struct {
 	// passes that are measured, after those that fill the caches.
 	passes int
 	modes  []string
+	// heap is the directory for profiles of the heap after the passes; none are written where it is empty.
+	heap string
 }
 
 func main() {
@@ -78,6 +80,7 @@ func parse(args []string) (chosen settings, err error) {
 	flags.IntVar(&chosen.nodes, "nodes", 5000, "nodes of the cluster")
 	flags.IntVar(&chosen.pods, "pods", 30, "pods of each node")
 	flags.IntVar(&chosen.passes, "passes", 5, "passes to measure")
+	flags.StringVar(&chosen.heap, "heap", "", "directory to write a profile of the heap to, for each plugin")
 	modes := flags.String("plugins", planner+","+lowNodeLoad, "plugins to measure, one after the other")
 	if err := flags.Parse(args); err != nil {
 		return chosen, err

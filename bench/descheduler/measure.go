@@ -103,14 +103,25 @@ func measure(ctx context.Context, plane *controlplane.ControlPlane, chosen setti
 	if out.resident, err = d.ProportionalMiB(); err != nil {
 		return out, err
 	}
-	out.peak, err = d.PeakMiB()
-	return out, err
+	if out.peak, err = d.PeakMiB(); err != nil || chosen.heap == "" {
+		return out, err
+	}
+	return out, d.writeHeap(ctx, filepath.Join(chosen.heap, plugin+".pprof"))
 }
 
 // descheduler is a koord-descheduler that runs.
 type descheduler struct {
 	*process.Process
 	metrics *rest.Config
+}
+
+// writeHeap writes a profile of the heap.
+func (d *descheduler) writeHeap(ctx context.Context, file string) error {
+	profile, err := exposition.Fetch(ctx, d.metrics, "/debug/pprof/heap?gc=1")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, profile, 0o600)
 }
 
 // reading is what it has done so far.

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -72,7 +74,17 @@ func createPod(ctx context.Context, plane *controlplane.ControlPlane, pod *corev
 	}
 	since := metav1.NewTime(time.Now().Add(-24 * time.Hour))
 	created.Status.Phase, created.Status.StartTime = corev1.PodRunning, &since
-	created.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: since}}
+	for _, condition := range []corev1.PodConditionType{
+		corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
+	} {
+		created.Status.Conditions = append(created.Status.Conditions, corev1.PodCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: since})
+	}
+	image := "registry.example/team/web@sha256:" + strings.Repeat("0123456789abcdef", 4)
+	created.Status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: "main", Ready: true, Started: new(true), Image: image, ImageID: image, ContainerID: "containerd://" + string(created.UID),
+		State:              corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}},
+		AllocatedResources: created.Spec.Containers[0].Resources.Requests, Resources: &created.Spec.Containers[0].Resources,
+	}}
 	_, err = pods.UpdateStatus(ctx, created, metav1.UpdateOptions{})
 	return err
 }
@@ -124,7 +136,11 @@ func newPod(node string, j int, owner metav1.OwnerReference, requests corev1.Res
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprintf("%s-pod-%d", node, j), Labels: map[string]string{extension.LabelPodQoS: string(extension.QoSLS)}},
 		Spec: corev1.PodSpec{
 			SchedulerName: "koord-scheduler", NodeName: node, PriorityClassName: "koord-prod",
-			Containers: []corev1.Container{{Name: "main", Image: "none", Resources: corev1.ResourceRequirements{Requests: requests}}},
+			Containers: []corev1.Container{{
+				Name: "main", Image: "registry.example/team/web:1.0", Resources: corev1.ResourceRequirements{Requests: requests},
+				Env:            []corev1.EnvVar{{Name: "LOG_LEVEL", Value: "info"}, {Name: "LISTEN_ADDRESS", Value: ":8080"}},
+				ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)}}},
+			}},
 		},
 	}
 	if owner.Name != "" {

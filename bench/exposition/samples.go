@@ -93,11 +93,20 @@ func (s sample) has(labels []string) bool {
 
 // Scrape reads some metrics of a server that is reached with a configuration.
 func Scrape(ctx context.Context, config *rest.Config, metrics ...string) (Samples, error) {
+	text, err := Fetch(ctx, config, "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	return Parse(string(text), metrics...)
+}
+
+// Fetch reads a path of a server.
+func Fetch(ctx context.Context, config *rest.Config, path string) ([]byte, error) {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/metrics", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+path, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +115,12 @@ func Scrape(ctx context.Context, config *rest.Config, metrics ...string) (Sample
 		return nil, err
 	}
 	defer func() { _ = response.Body.Close() }() // read to its end
-	text, err := io.ReadAll(response.Body)
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("read metrics of %s: %s", config.Host, response.Status)
+		return nil, fmt.Errorf("read %s of %s: %s", path, config.Host, response.Status)
 	}
-	return Parse(string(text), metrics...)
+	return body, nil
 }
