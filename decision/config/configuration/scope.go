@@ -165,10 +165,13 @@ func (s *scope) place(r ref) string {
 	return configmerge.JoinPath(s.groups[r.key].Path, r.path)
 }
 
-// evidence shows settings as a finding cites them.
+// evidence shows settings as a finding cites them, each once.
 func (s *scope) evidence(refs ...ref) []Evidence {
 	out := make([]Evidence, 0, len(refs))
-	for _, r := range refs {
+	for i, r := range refs {
+		if slices.Contains(refs[:i], r) {
+			continue
+		}
 		setting, ok := s.get(r.key, r.path)
 		if !ok {
 			setting.Value = "unset"
