@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 )
 
 // What a brief answer has at most, so that it is read at a glance.
@@ -25,6 +26,8 @@ type Brief struct {
 	Evidence []string
 	// Next are commands, the most useful first.
 	Next []string
+	// Note says what the answer lacks for reasons that have nothing to do with the question.
+	Note string
 }
 
 // Print writes the answer. What it has no room for is left out without a word: the last command shows it.
@@ -37,6 +40,9 @@ func (a Brief) Print(w io.Writer, o Options) error {
 	wrapped(&b, o, 0, sentence)
 	for _, text := range a.Evidence[:min(len(a.Evidence), mostEvidence)] {
 		wrapped(&b, o, 2, "- "+o.Style.Clean(text))
+	}
+	if a.Note != "" {
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(a.Note)))
 	}
 	if next := a.next(); len(next) > 0 {
 		b.WriteString(o.Style.Paint(Header, "Next") + "\n")
@@ -66,7 +72,12 @@ func (a Brief) next() []string {
 func (a *Brief) add(found []diagnosticsv1alpha1.Finding) {
 	for _, severity := range []diagnosticsv1alpha1.Severity{diagnosticsv1alpha1.SeverityError, diagnosticsv1alpha1.SeverityWarning, diagnosticsv1alpha1.SeverityInfo} {
 		for i := range found {
-			if f := &found[i]; f.Severity == severity {
+			f := &found[i]
+			switch {
+			case f.Severity != severity:
+			case f.Code == string(finding.DiagnosticsUnavailable):
+				a.Note = f.Message + " [" + f.Code + "]"
+			default:
 				a.Evidence = append(a.Evidence, f.Message+" ["+f.Code+"]")
 				if isCommand(f.Hint) {
 					a.Next = append(a.Next, f.Hint)

@@ -40,8 +40,14 @@ func BriefNode(e *diagnosticsv1alpha1.NodeExplanation) Brief {
 	a := Brief{Role: worst(s.Findings), Sentence: s.Summary}
 	a.add(s.Findings)
 	for i := range s.Published {
-		if p := &s.Published[i]; p.Reason != "" {
-			a.Evidence = append(a.Evidence, shortResource(p.Resource)+": "+p.Reason)
+		p := &s.Published[i]
+		switch name := shortResource(p.Resource); {
+		case p.Reason == "":
+		case p.Published != nil && p.Computed != nil:
+			a.Evidence = append(a.Evidence, fmt.Sprintf("%s: node.status says %s, computed now are %s; %s", name,
+				QuantityWithUnit(*p.Published, p.Unit), QuantityWithUnit(*p.Computed, p.Unit), p.Reason))
+		default:
+			a.Evidence = append(a.Evidence, name+": "+p.Reason)
 		}
 	}
 	for i := range s.Waterfalls {

@@ -50,9 +50,11 @@ func TestABriefAnswerHasErrorsFirst(t *testing.T) {
 	var got Brief
 	got.add([]diagnosticsv1alpha1.Finding{
 		found("KOORD0003", diagnosticsv1alpha1.SeverityInfo, "kubectl get x"), found("KOORD0002", diagnosticsv1alpha1.SeverityWarning, "ask for rights"),
-		found("KOORD0001", diagnosticsv1alpha1.SeverityError, "koordctl status"),
+		found("KOORD0001", diagnosticsv1alpha1.SeverityError, "koordctl status"), found("KOORD0004", diagnosticsv1alpha1.SeverityWarning, "koordctl install"),
 	})
-	want := Brief{Evidence: []string{"m [KOORD0001]", "m [KOORD0002]", "m [KOORD0003]"}, Next: []string{"koordctl status", "kubectl get x"}}
+	want := Brief{
+		Evidence: []string{"m [KOORD0001]", "m [KOORD0002]", "m [KOORD0003]"}, Next: []string{"koordctl status", "kubectl get x"}, Note: "m [KOORD0004]",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
