@@ -34,6 +34,7 @@ var answerLines = map[string]string{
 	"explain-recommendation": "explain recommendation web -n shop",
 	"explain-reservation":    "explain reservation nightly -n shop",
 	"forecast-evictions":     "forecast evictions",
+	"top-devices":            "top devices",
 	"top-nodes":              "top nodes",
 	"top-pods":               "top pods -A",
 	"top-quotas":             "top quotas -A",
@@ -57,6 +58,8 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 		return cluster(), []func(*Options){with(c)}
 	case name == "explain-admission":
 		return admissionCluster(), nil
+	case strings.Contains(name, "device"):
+		return deviceCluster(), nil
 	case strings.Contains(name, "recommendation"):
 		return recommendationCluster(t), nil
 	case strings.Contains(name, "quota") || strings.Contains(name, "gang"):

@@ -36,6 +36,7 @@ func nouns() []noun {
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
 		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand},
+		{Kind: source.KindDevice, top: newTopDevicesCommand},
 		{Kind: source.KindGang, explain: newExplainGangCommand},
 	}
 }
