@@ -39,6 +39,7 @@ var answerLines = map[string]string{
 	"top-pods":               "top pods -A",
 	"top-quotas":             "top quotas -A",
 	"top-recommendations":    "top recommendations -A",
+	"tree-gang":              "tree gang",
 	"tree-quota":             "tree quota",
 	"why":                    "why KOORD0102",
 }

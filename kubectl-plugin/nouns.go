@@ -37,7 +37,7 @@ func nouns() []noun {
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
 		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand},
 		{Kind: source.KindDevice, top: newTopDevicesCommand},
-		{Kind: source.KindGang, explain: newExplainGangCommand},
+		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand},
 	}
 }
 
