@@ -41,6 +41,7 @@ var answerLines = map[string]string{
 	"top-recommendations":    "top recommendations -A",
 	"tree-gang":              "tree gang",
 	"tree-quota":             "tree quota",
+	"tree-reservation":       "tree reservation",
 	"why":                    "why KOORD0102",
 }
 
@@ -65,7 +66,7 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 		return recommendationCluster(t), nil
 	case strings.Contains(name, "quota") || strings.Contains(name, "gang"):
 		return gangCluster(), nil
-	case name == "audit-node" || name == "explain-reservation" || name == "explain-migration":
+	case name == "audit-node" || strings.Contains(name, "reservation") || name == "explain-migration":
 		return completeCluster(t), nil
 	default:
 		return cluster(), nil
