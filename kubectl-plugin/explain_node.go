@@ -20,7 +20,10 @@ node.status differs, if it does, and the layer of the configuration that each se
 
 With features, cpus or suppress, the agent of the node is asked: which of its features are enabled, configured, supported by
 the kernel and in force; which CPUs are shared and which pods own the others; and how much CPU best-effort pods may use. If no
-agent answers, the answer is from API objects only, and says what is missing.`
+agent answers, the answer is from API objects only, and says what is missing.
+
+CPUs are drawn by socket, NUMA node and core: a letter for each CPU, hyperthreads of a core beside each other, and at the beginning of
+a line the CPUs of its first core. The legend below says what the letters stand for.`
 
 const explainNodeExamples = `  # Explain all four resources
   %[1]s explain node worker-1
@@ -34,7 +37,7 @@ const explainNodeExamples = `  # Explain all four resources
   # Show how much CPU best-effort pods may use, and why
   %[1]s explain node worker-1 suppress
 
-  # Show which pods own the CPUs
+  # Show a map of the CPUs, and which pods own which
   %[1]s explain node worker-1 cpus
 
   # Print the computed value only

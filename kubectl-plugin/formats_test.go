@@ -34,11 +34,14 @@ var answerLines = map[string]string{
 	"explain-recommendation": "explain recommendation web -n shop",
 	"explain-reservation":    "explain reservation nightly -n shop",
 	"forecast-evictions":     "forecast evictions",
+	"top-devices":            "top devices",
 	"top-nodes":              "top nodes",
 	"top-pods":               "top pods -A",
 	"top-quotas":             "top quotas -A",
 	"top-recommendations":    "top recommendations -A",
+	"tree-gang":              "tree gang",
 	"tree-quota":             "tree quota",
+	"tree-reservation":       "tree reservation",
 	"why":                    "why KOORD0102",
 }
 
@@ -57,11 +60,13 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 		return cluster(), []func(*Options){with(c)}
 	case name == "explain-admission":
 		return admissionCluster(), nil
+	case strings.Contains(name, "device"):
+		return deviceCluster(), nil
 	case strings.Contains(name, "recommendation"):
 		return recommendationCluster(t), nil
 	case strings.Contains(name, "quota") || strings.Contains(name, "gang"):
 		return gangCluster(), nil
-	case name == "audit-node" || name == "explain-reservation" || name == "explain-migration":
+	case name == "audit-node" || strings.Contains(name, "reservation") || name == "explain-migration":
 		return completeCluster(t), nil
 	default:
 		return cluster(), nil

@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,11 +49,64 @@ func gangCluster() *livetest.Server {
 	return server
 }
 
+// treesOfGangs are command lines that draw gangs. In most of them, train and serve start together with a gang that does not exist.
+func treesOfGangs() map[string]gangLine {
+	together := func(s *livetest.Server) {
+		for i := range groupsOf(s)[:2] {
+			groupsOf(s)[i].Annotations = map[string]string{
+				extension.AnnotationGangGroups:              `["shop/serve","shop/train","spark/driver"]`,
+				extension.AnnotationGangNetworkTopologySpec: `{"gatherStrategy":[{"layer":"spineLayer","strategy":"PreferGather"},{"layer":"blockLayer","strategy":"MustGather"}]}`,
+			}
+		}
+	}
+	and := func(edits ...func(*livetest.Server)) func(*livetest.Server) {
+		return func(s *livetest.Server) {
+			for _, edit := range edits {
+				edit(s)
+			}
+		}
+	}
+	denied := func(what string) func(*livetest.Server) {
+		return func(s *livetest.Server) { s.Denied = []string{what} }
+	}
+	return map[string]gangLine{
+		"tree-gang":                {line: "tree gang", edit: together},
+		"tree-gang-ascii":          {line: "tree pg --ascii", edit: together},
+		"tree-gang-wide":           {line: "tree gang -o wide", edit: together},
+		"tree-gang-one":            {line: "tree gang train", edit: together},
+		"tree-gang-alone":          {line: "tree gang/few"},
+		"tree-gang-all":            {line: "tree gang -A -o name"},
+		"tree-gang-yaml":           {line: "tree gang serve -o yaml", edit: together},
+		"tree-gang-unknown":        {line: "tree gang trains"},
+		"tree-gang-none":           {line: "tree gang -n spark"},
+		"tree-gang-bad-arguments":  {line: "tree gang train -A"},
+		"tree-gang-without-rules":  {line: "tree gang train", edit: and(together, denied("list podgroups"))},
+		"tree-gang-of-a-namespace": {line: "tree gang train", edit: and(together, denied("list pods -A"))},
+		"tree-gang-not-permitted":  {line: "tree gang", edit: denied("list pods")},
+		"tree-gang-without-crds":   {line: "tree gang", edit: func(s *livetest.Server) { s.NoCRDs = true }},
+		"tree-gang-hostile": {line: "tree gang", edit: func(s *livetest.Server) {
+			groupsOf(s)[0].Annotations = map[string]string{extension.AnnotationGangNetworkTopologySpec: `{"gatherStrategy":[{"layer":"\u001b[31mred\nerror: forged","strategy":"\u001b]0;owned\u0007"}]}`}
+			for i := range s.Pods {
+				for c := range s.Pods[i].Status.Conditions {
+					s.Pods[i].Status.Conditions[c].Message = "\x1b[31mred\x1b[0m\nerror: forged"
+				}
+			}
+		}},
+	}
+}
+
+func groupsOf(server *livetest.Server) []schedulingsigsv1alpha1.PodGroup {
+	return server.Lists["podgroups"].(*schedulingsigsv1alpha1.PodGroupList).Items
+}
+
+// gangLine is a command line about gangs, and what is different in the cluster.
+type gangLine struct {
+	line string
+	edit func(*livetest.Server)
+}
+
 func TestGangsPrint(t *testing.T) {
-	tests := map[string]struct {
-		line string
-		edit func(*livetest.Server)
-	}{
+	tests := map[string]gangLine{
 		"explain-gang":               {line: "explain gang train"},
 		"explain-gang-wide":          {line: "why gang/train -o wide"},
 		"explain-gang-ascii":         {line: "explain gang train --ascii"},
@@ -91,6 +145,9 @@ func TestGangsPrint(t *testing.T) {
 			}
 		}},
 	}
+	for name, tc := range treesOfGangs() {
+		tests[name] = tc
+	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			server := gangCluster()
@@ -99,5 +156,14 @@ func TestGangsPrint(t *testing.T) {
 			}
 			golden(t, name, tc.line, run(t, server, tc.line))
 		})
+	}
+}
+
+func TestTreesOfGangsFitTheTerminal(t *testing.T) {
+	edit := treesOfGangs()["tree-gang"].edit
+	for _, width := range []int{80, 160} {
+		server := gangCluster()
+		edit(server)
+		golden(t, fmt.Sprintf("tree-gang-%d", width), "tree gang", run(t, server, "tree gang", func(o *Options) { o.Terminal = Terminal{Output: true, Width: width} }))
 	}
 }

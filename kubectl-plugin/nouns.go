@@ -32,11 +32,12 @@ func nouns() []noun {
 	return []noun{
 		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand},
 		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand},
-		{Kind: source.KindReservation, explain: newExplainReservationCommand},
+		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
 		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand},
-		{Kind: source.KindGang, explain: newExplainGangCommand},
+		{Kind: source.KindDevice, top: newTopDevicesCommand},
+		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand},
 	}
 }
 

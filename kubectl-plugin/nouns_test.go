@@ -52,6 +52,7 @@ func completeCluster(t *testing.T) *livetest.Server {
 	server := recommendationCluster(t)
 	server.Reservations = []schedulingv1alpha1.Reservation{{ObjectMeta: metav1.ObjectMeta{Name: "nightly"}}}
 	server.Diagnostics = http.HandlerFunc(diagnosticsAPI)
+	server.Devices = deviceCluster().Devices
 	quotas := gangCluster()
 	server.Lists = quotas.Lists
 	server.Pods = append(server.Pods, quotas.Pods[len(server.Pods):]...)

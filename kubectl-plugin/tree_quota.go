@@ -3,11 +3,10 @@ package kubectlplugin
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -27,71 +26,18 @@ const treeQuotaExamples = `  # Draw all quotas
   # Print the quotas with their depth in the tree
   %[1]s tree quota -o custom-columns=NAME:.metadata.name,DEPTH:.depth,PARENT:.parent`
 
-type treeQuotaOptions struct {
-	output
-	strict          bool
-	namespace, name string
-}
-
 func newTreeQuotaCommand(s *session) *cobra.Command {
-	o := &treeQuotaOptions{}
-	kind := source.KindQuota
-	cmd := &cobra.Command{
-		Use:               kind.Name + " [NAME]",
-		Aliases:           kind.Words()[1:],
-		Short:             "Draw ElasticQuotas as trees: guaranteed, used and requested on every level",
-		Long:              treeQuotaLong,
-		Example:           fmt.Sprintf(treeQuotaExamples, s.Name),
-		Annotations:       map[string]string{answerAnnotation: "QuotaOverviewList"},
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeNames(s, kind, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.complete(s, args); err != nil {
-				return err
+	return newDrawingCommand(s, source.KindQuota, drawing[diagnosticsv1alpha1.QuotaOverviewList]{
+		help: help{short: "Draw ElasticQuotas as trees: guaranteed, used and requested on every level", long: treeQuotaLong, examples: treeQuotaExamples},
+		ask: func(ctx context.Context, src source.Source, namespace, name string) (*diagnosticsv1alpha1.QuotaOverviewList, error) {
+			viewer, can := src.(source.QuotaViewer)
+			if !can {
+				return nil, errors.New("draw ElasticQuotas: not available from this source")
 			}
-			return o.run(cmd.Context(), s)
+			return viewer.QuotaTree(ctx, namespace, name)
 		},
-	}
-	o.output.addFlags(cmd, true)
-	addStrictFlag(cmd, &o.strict)
-	return cmd
-}
-
-func (o *treeQuotaOptions) complete(s *session, args []string) error {
-	var err error
-	if len(args) == 0 {
-		o.namespace, err = s.namespace()
-	} else {
-		o.namespace, o.name, err = s.object(source.KindQuota, args[0])
-	}
-	if err != nil {
-		return err
-	}
-	return o.output.complete()
-}
-
-func (o *treeQuotaOptions) run(ctx context.Context, s *session) error {
-	src, err := s.connect()
-	if err != nil {
-		return err
-	}
-	viewer, can := src.(source.QuotaViewer)
-	if !can {
-		return errors.New("draw ElasticQuotas: not available from this source")
-	}
-	list, err := viewer.QuotaTree(ctx, o.namespace, o.name)
-	if err != nil {
-		return err
-	}
-	if len(list.Items) == 0 && o.text() {
-		fmt.Fprintf(s.Streams.ErrOut, "No %s found.\n", source.KindQuota.Many())
-		return incomplete(s, list.Incomplete, o.strict)
-	}
-	err = o.print(s, list, source.KindQuota.Resource(), func(w io.Writer, options printer.Options) error {
-		return printer.QuotaTree(w, list, options)
+		count:      func(list *diagnosticsv1alpha1.QuotaOverviewList) int { return len(list.Items) },
+		incomplete: func(list *diagnosticsv1alpha1.QuotaOverviewList) []string { return list.Incomplete },
+		print:      printer.QuotaTree,
 	})
-	if err != nil {
-		return err
-	}
-	return incomplete(s, list.Incomplete, o.strict)
 }

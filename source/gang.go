@@ -21,6 +21,14 @@ type GangExplainer interface {
 	ExplainGang(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.GangExplanation, error)
 }
 
+// GangViewer is a source of gangs with those that start together. Implementations are safe for concurrent use.
+type GangViewer interface {
+	// GangTree returns the gangs of a namespace, or of all when it is empty, and those that start together with one of them; with a name, that
+	// gang and those. Gangs that start together follow each other. Only the pods are indispensable; where those of all namespaces may not be
+	// listed, those of the namespace are, and the answer says so. A name that does not exist is an error with code KOORD0003.
+	GangTree(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.GangExplanationList, error)
+}
+
 // Gangs are all gangs.
 type Gangs struct {
 	Items []Gang

@@ -61,6 +61,8 @@ var (
 	}
 	// KindGang is a PodGroup, or a gang that its pods describe themselves.
 	KindGang = Kind{Name: "gang", Plural: "podgroups", Short: "pg", API: schedulingsigsv1alpha1.GroupVersion.WithKind("PodGroup"), Namespaced: true}
+	// KindDevice is the Device of a node, by whose name it goes.
+	KindDevice = Kind{Name: "device", Plural: "devices", Short: "dev", API: schedulingv1alpha1.GroupVersion.WithKind("Device")}
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,

@@ -7,12 +7,15 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// agentCPUs prints the pools of CPUs and who owns which.
+// agentCPUs prints a map of the CPUs, the pools and who owns which.
 func agentCPUs(w io.Writer, cpus *diagnosticsv1alpha1.CPUExplanation, o Options) error {
 	if cpus == nil {
 		return nil
 	}
 	if err := title(w, "CPUs "+cpus.All, o); err != nil {
+		return err
+	}
+	if err := cpuMap(w, cpus, o); err != nil {
 		return err
 	}
 	pools := table{indent: 2, columns: []column{{header: "POOL"}, {header: "NUMA"}, {header: "COUNT", right: true}, {header: "CPUS", flexible: 16}}}

@@ -1,6 +1,7 @@
 package printer
 
 import (
+	"fmt"
 	"io"
 	"time"
 
@@ -15,6 +16,7 @@ func agentViews() map[string]view {
 		"agent-features":       agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Features = agentFeaturesFixture() }, false),
 		"agent-suppression":    agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Suppression = suppressionFixture() }, false),
 		"agent-cpus":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = cpusFixture() }, false),
+		"agent-cpus-256":       agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = manyCPUsFixture() }, false),
 		"agent-pods":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Pods = podSettingsFixture() }, false),
 		"agent-evictions":      agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, false),
 		"agent-evictions-wide": agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, true),
@@ -88,8 +90,13 @@ func suppressionFixture() *diagnosticsv1alpha1.SuppressionExplanation {
 }
 
 func cpusFixture() *diagnosticsv1alpha1.CPUExplanation {
+	zones := []diagnosticsv1alpha1.CPUZone{{Socket: 0, NUMANode: 0}, {Socket: 1, NUMANode: 1}}
+	for core := range 16 {
+		zone := &zones[core/8]
+		zone.Cores = append(zone.Cores, fmt.Sprintf("%d,%d", core, core+16))
+	}
 	return &diagnosticsv1alpha1.CPUExplanation{
-		All: "0-31",
+		All: "0-31", Zones: zones,
 		Pools: []diagnosticsv1alpha1.CPUPool{
 			{Name: "shared", NUMANode: new(int32(0)), CPUs: "4-7,20-23", Count: 8}, {Name: "shared", NUMANode: new(int32(1)), CPUs: "8-15,24-31", Count: 16},
 			{Name: "bestEffort", NUMANode: new(int32(0)), CPUs: "0-7,16-23", Count: 16}, {Name: "suppressed", CPUs: "2-5,18-20", Count: 7},
@@ -99,6 +106,29 @@ func cpusFixture() *diagnosticsv1alpha1.CPUExplanation {
 			{Namespace: "trade", Name: "matching-engine-with-a-long-name-5d8f7c6b9-x2x4z", QoSClass: "LSE", CPUs: "2-3,18-19", Count: 4}, {Name: "node reservation", CPUs: "31", Count: 1},
 		},
 	}
+}
+
+// manyCPUsFixture is a machine of 256 CPUs on 2 sockets with 2 NUMA nodes each, whose pods cannot be seen but for those of the kubelet.
+func manyCPUsFixture() *diagnosticsv1alpha1.CPUExplanation {
+	out := &diagnosticsv1alpha1.CPUExplanation{
+		All: "0-255", OwnersUnknown: "list pods: not permitted",
+		Pools: []diagnosticsv1alpha1.CPUPool{
+			{Name: "shared", NUMANode: new(int32(0)), CPUs: "8-31,136-159", Count: 48}, {Name: "shared", NUMANode: new(int32(1)), CPUs: "32-63,160-191", Count: 64},
+			{Name: "shared", NUMANode: new(int32(2)), CPUs: "64-95,192-223", Count: 64}, {Name: "bestEffort", NUMANode: new(int32(0)), CPUs: "4-15,132-143", Count: 24},
+		},
+		Owners: []diagnosticsv1alpha1.CPUOwner{
+			{Namespace: "trade", Name: "engine (bound by kubelet)", CPUs: "96-103,224-231", Count: 16}, {Name: "SYSTEM pods", QoSClass: "SYSTEM", CPUs: "127,255", Count: 2},
+			{Name: "node reservation", CPUs: "0,128", Count: 2},
+		},
+	}
+	for zone := range 4 {
+		z := diagnosticsv1alpha1.CPUZone{Socket: int32(zone / 2), NUMANode: int32(zone)}
+		for core := zone * 32; core < zone*32+32; core++ {
+			z.Cores = append(z.Cores, fmt.Sprintf("%d,%d", core, core+128))
+		}
+		out.Zones = append(out.Zones, z)
+	}
+	return out
 }
 
 func podSettingsFixture() []diagnosticsv1alpha1.PodSettings {

@@ -153,6 +153,9 @@ type SuppressionExplanation struct {
 type CPUExplanation struct {
 	// All CPUs of the node, as a Linux CPU list.
 	All string `json:"all"`
+	// Zones place the CPUs; absent where the agent does not report it.
+	// +optional
+	Zones []CPUZone `json:"zones,omitempty"`
 	// Pools of CPUs that are shared.
 	// +optional
 	Pools []CPUPool `json:"pools,omitempty"`
@@ -162,6 +165,15 @@ type CPUExplanation struct {
 	// OwnersUnknown says why the pods are not among the owners; empty when they are.
 	// +optional
 	OwnersUnknown string `json:"ownersUnknown,omitempty"`
+}
+
+// CPUZone is the cores of one NUMA node on one socket.
+type CPUZone struct {
+	// Socket and NUMANode as the kernel numbers them.
+	Socket   int32 `json:"socket"`
+	NUMANode int32 `json:"numaNode"`
+	// Cores are the CPUs of each core, its hyperthreads, as a Linux CPU list.
+	Cores []string `json:"cores"`
 }
 
 // CPUPool is CPUs that pods share.

@@ -62,6 +62,18 @@ type GangExplanation struct {
 	Incomplete []string `json:"incomplete,omitempty"`
 }
 
+// GangExplanationList is what `koordctl tree gang -o json` prints; gangs that start together follow each other.
+//
+// +kubebuilder:object:root=true
+type GangExplanationList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []GangExplanation `json:"items"`
+	// Incomplete names what could not be seen, and why; empty when the list is whole.
+	// +optional
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
 // GangRules are what a PodGroup, or the annotations of pods, ask for.
 type GangRules struct {
 	// From is what the rules were read from.
@@ -77,6 +89,16 @@ type GangRules struct {
 	// Group are the gangs that start together, this one included, as NAMESPACE/NAME.
 	// +optional
 	Group []string `json:"group,omitempty"`
+	// NetworkTopology says how close in the network the members must be, a rule for each layer.
+	// +optional
+	NetworkTopology []GangTopologyRule `json:"networkTopology,omitempty"`
+}
+
+// GangTopologyRule is the rule for one layer of the network.
+type GangTopologyRule struct {
+	Layer string `json:"layer"`
+	// Strategy is MustGather or PreferGather.
+	Strategy string `json:"strategy"`
 }
 
 // GangCounts count the members of a gang.

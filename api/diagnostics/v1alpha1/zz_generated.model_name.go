@@ -111,6 +111,11 @@ func (in CPUPool) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CPUZone) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CPUZone"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in CgroupSetting) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.CgroupSetting"
 }
@@ -123,6 +128,46 @@ func (in ContainerRecommendation) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ContainerResize) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ContainerResize"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DeviceHolder) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DeviceHolder"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DeviceMinor) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DeviceMinor"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DeviceOverview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DeviceOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DeviceOverviewList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DeviceOverviewList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DevicePartition) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DevicePartition"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DevicePeer) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DevicePeer"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DeviceResource) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DeviceResource"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DeviceTypeOverview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DeviceTypeOverview"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -276,6 +321,11 @@ func (in GangExplanation) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangExplanationList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangExplanationList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in GangMember) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.GangMember"
 }
@@ -283,6 +333,11 @@ func (in GangMember) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in GangRules) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.GangRules"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in GangTopologyRule) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.GangTopologyRule"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -621,8 +676,28 @@ func (in ReservationCensus) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ReservationOverview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ReservationOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ReservationOverviewList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ReservationOverviewList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ReservationPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ReservationPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ReservationRefusal) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ReservationRefusal"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ReservedResource) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ReservedResource"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

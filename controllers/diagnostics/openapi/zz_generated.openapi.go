@@ -93,9 +93,18 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.CPUExplanation{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref),
 		v1alpha1.CPUOwner{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_CPUOwner(ref),
 		v1alpha1.CPUPool{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUPool(ref),
+		v1alpha1.CPUZone{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUZone(ref),
 		v1alpha1.CgroupSetting{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref),
 		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
 		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
+		v1alpha1.DeviceHolder{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_DeviceHolder(ref),
+		v1alpha1.DeviceMinor{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_DeviceMinor(ref),
+		v1alpha1.DeviceOverview{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_DeviceOverview(ref),
+		v1alpha1.DeviceOverviewList{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_DeviceOverviewList(ref),
+		v1alpha1.DevicePartition{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_DevicePartition(ref),
+		v1alpha1.DevicePeer{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_DevicePeer(ref),
+		v1alpha1.DeviceResource{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_DeviceResource(ref),
+		v1alpha1.DeviceTypeOverview{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_DeviceTypeOverview(ref),
 		v1alpha1.DrainBudget{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_DrainBudget(ref),
 		v1alpha1.DrainCapacity{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_DrainCapacity(ref),
 		v1alpha1.DrainForecast{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_DrainForecast(ref),
@@ -126,8 +135,10 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.GangCause{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangCause(ref),
 		v1alpha1.GangCounts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangCounts(ref),
 		v1alpha1.GangExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_GangExplanation(ref),
+		v1alpha1.GangExplanationList{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_GangExplanationList(ref),
 		v1alpha1.GangMember{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangMember(ref),
 		v1alpha1.GangRules{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangRules(ref),
+		v1alpha1.GangTopologyRule{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_GangTopologyRule(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
 		v1alpha1.MigratedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref),
@@ -195,7 +206,11 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.RecommendationExplanationList{}.OpenAPIModelName(): schema_koord_api_diagnostics_v1alpha1_RecommendationExplanationList(ref),
 		v1alpha1.RefusalGroup{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_RefusalGroup(ref),
 		v1alpha1.ReservationCensus{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_ReservationCensus(ref),
+		v1alpha1.ReservationOverview{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_ReservationOverview(ref),
+		v1alpha1.ReservationOverviewList{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ReservationOverviewList(ref),
+		v1alpha1.ReservationPod{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_ReservationPod(ref),
 		v1alpha1.ReservationRefusal{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_ReservationRefusal(ref),
+		v1alpha1.ReservedResource{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ReservedResource(ref),
 		v1alpha1.ResourceOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ResourceOverview(ref),
 		v1alpha1.ResourceRecommendation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_ResourceRecommendation(ref),
 		v1alpha1.SchedulingAttempt{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_SchedulingAttempt(ref),
@@ -4157,6 +4172,20 @@ func schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref common.ReferenceCa
 							Format:      "",
 						},
 					},
+					"zones": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Zones place the CPUs; absent where the agent does not report it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CPUZone{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"pools": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Pools of CPUs that are shared.",
@@ -4197,7 +4226,7 @@ func schema_koord_api_diagnostics_v1alpha1_CPUExplanation(ref common.ReferenceCa
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.CPUOwner{}.OpenAPIModelName(), v1alpha1.CPUPool{}.OpenAPIModelName()},
+			v1alpha1.CPUOwner{}.OpenAPIModelName(), v1alpha1.CPUPool{}.OpenAPIModelName(), v1alpha1.CPUZone{}.OpenAPIModelName()},
 	}
 }
 
@@ -4297,6 +4326,50 @@ func schema_koord_api_diagnostics_v1alpha1_CPUPool(ref common.ReferenceCallback)
 					},
 				},
 				Required: []string{"name", "cpus", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CPUZone(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CPUZone is the cores of one NUMA node on one socket.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"socket": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Socket and NUMANode as the kernel numbers them.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"numaNode": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"cores": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Cores are the CPUs of each core, its hyperthreads, as a Linux CPU list.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"socket", "numaNode", "cores"},
 			},
 		},
 	}
@@ -4512,6 +4585,609 @@ func schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DeviceHolder(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DeviceHolder is a pod or a Reservation that holds a device.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is Pod or Reservation.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"percent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Percent of the device: that of the resource of which the most is held.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastAmount{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"kind", "name", "percent"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ForecastAmount{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DeviceMinor(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DeviceMinor is one device.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"minor": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Minor number of the device, and its ID where it has one.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"id": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"healthy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Healthy is true for a device that can be allocated. Reason says why it cannot, where the Device says so.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"numaNode": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NUMANode, Socket, PCIe switch and BusID place the device, where that is reported.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"socket": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"pcie": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"busID": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"freePercent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "FreePercent is what of the device is free: that of the resource of which the least is free.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources of the device.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DeviceResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"virtualFunctions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "VirtualFunctions of a network card, and VirtualFunctionsHeld how many of them are held.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"virtualFunctionsHeld": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"near": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Near are the network cards near a GPU, or the GPUs near a network card: on the same PCIe switch, or else on the same NUMA node.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DevicePeer{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"holders": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Holders are the pods and Reservations that hold the device.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DeviceHolder{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"minor", "healthy"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.DeviceHolder{}.OpenAPIModelName(), v1alpha1.DevicePeer{}.OpenAPIModelName(), v1alpha1.DeviceResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DeviceOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DeviceOverview is the devices of one node: what they offer, what pods and Reservations hold of them and what is free. It is a node of `koordctl top devices`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"types": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Types of devices that the node has, or that a pod on it holds: gpu, rdma and fpga first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DeviceTypeOverview{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"partitions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Partitions of GPUs that the Device lists, or that its model has, the smallest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DevicePartition{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"honorsPartitions": {
+						SchemaProps: spec.SchemaProps{
+							Description: "HonorsPartitions is true where whole GPUs are allocated by partition only.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"problems": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problems of the Device; what cannot be read of it is left out.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings about what pods hold.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"types"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.DevicePartition{}.OpenAPIModelName(), v1alpha1.DeviceTypeOverview{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DeviceOverviewList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DeviceOverviewList is what `koordctl top devices -o json` prints.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DeviceOverview{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.DeviceOverview{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DevicePartition(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DevicePartition is a set of GPUs that are linked, and allocated together.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"minors": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Minors of the GPUs, and Idle how many of them nothing holds; all are where the partition can be allocated.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: 0,
+										Type:    []string{"integer"},
+										Format:  "int32",
+									},
+								},
+							},
+						},
+					},
+					"idle": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"score": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Score by which partitions of the same size are preferred, the highest first.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"minors"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DevicePeer(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DevicePeer is a device close to another.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"minor": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"scope": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Scope that both are in: PCIe or NUMANode.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"type", "minor", "scope"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DeviceResource(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DeviceResource is one resource of a device, in its unit.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resource such as koordinator.sh/gpu-core.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"total": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Total that is offered, Held by what can be seen, and Free. A device that is not healthy has nothing free. Free is absent where not everything that may hold a device can be seen.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"held": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"free": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "total", "held"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_DeviceTypeOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DeviceTypeOverview is the devices of one type. What depends on pods is absent where they cannot be seen.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"type": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Type such as gpu.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the type, and Reason for it where it is a problem.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"model": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Model of GPUs, where it is reported.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"devices": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Devices there are, and Healthy how many of them are healthy.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"healthy": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"freePercent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "FreePercent is the sum of what is free, where 100 is one device. IdleDevices are those that nothing holds: the rest of FreePercent is in pieces.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"idleDevices": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"largestDevices": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LargestDevices is how many whole devices one more pod can get, and LargestPercent the share of one that it can get where it can get no whole one. GPU partitions count where the node honors them; CPUs, memory and NUMA alignment do not.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"largestPercent": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"holders": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Holders counts the pods and Reservations that hold devices of the type.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources are the sums over the healthy devices.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DeviceResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"minors": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Minors are the devices one by one.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DeviceMinor{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"type", "state", "devices", "healthy", "holders"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.DeviceMinor{}.OpenAPIModelName(), v1alpha1.DeviceResource{}.OpenAPIModelName()},
 	}
 }
 
@@ -6791,6 +7467,70 @@ func schema_koord_api_diagnostics_v1alpha1_GangExplanation(ref common.ReferenceC
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_GangExplanationList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangExplanationList is what `koordctl tree gang -o json` prints; gangs that start together follow each other.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.GangExplanation{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.GangExplanation{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_GangMember(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -6894,8 +7634,53 @@ func schema_koord_api_diagnostics_v1alpha1_GangRules(ref common.ReferenceCallbac
 							},
 						},
 					},
+					"networkTopology": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NetworkTopology says how close in the network the members must be, a rule for each layer.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.GangTopologyRule{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 				},
 				Required: []string{"from", "minMember", "mode", "matchPolicy", "waitSeconds"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.GangTopologyRule{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_GangTopologyRule(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "GangTopologyRule is the rule for one layer of the network.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"layer": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"strategy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Strategy is MustGather or PreferGather.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"layer", "strategy"},
 			},
 		},
 	}
@@ -11627,6 +12412,247 @@ func schema_koord_api_diagnostics_v1alpha1_ReservationCensus(ref common.Referenc
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_ReservationOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ReservationOverview is a Reservation with what it holds and the pods that use it: a node of `koordctl tree reservation`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State of the Reservation, and Reason for it where that has to be said.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeName is empty while it has no node.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"owners": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Owners say which pods may use it; a pod needs to match one of them.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"allocateOnce": {
+						SchemaProps: spec.SchemaProps{
+							Description: "AllocateOnce is true where the first pod that uses it ends it.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"expires": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Expires is when it ends; absent for one that has ended, or never does.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"resources": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resources that it holds, cpu and memory first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ReservedResource{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that use it, by namespace and name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ReservationPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"state"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.ReservationPod{}.OpenAPIModelName(), v1alpha1.ReservedResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ReservationOverviewList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ReservationOverviewList is what `koordctl tree reservation -o json` prints.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ReservationOverview{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.ReservationOverview{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ReservationPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ReservationPod is a pod that uses a Reservation.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"phase": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Phase of the pod; absent where it cannot be seen, or is gone.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"nodeName": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"gone": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Gone is true for a pod that the Reservation names and that does not exist or has ended.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"requests": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requests of the pod for the resources that the Reservation holds.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastAmount{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"namespace", "name"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.ForecastAmount{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_ReservationRefusal(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -11675,6 +12701,56 @@ func schema_koord_api_diagnostics_v1alpha1_ReservationRefusal(ref common.Referen
 					},
 				},
 				Required: []string{"code", "reason", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ReservedResource(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ReservedResource is one resource of a Reservation, in its unit.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"reserved": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reserved is held, Allocated of that is taken by pods, and Free is left for others.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"allocated": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"free": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "reserved", "allocated", "free"},
 			},
 		},
 	}

@@ -122,7 +122,7 @@ func TestSuppressionSaysWhyNothingChanges(t *testing.T) {
 func TestOwnersAndPoolsOfCPUs(t *testing.T) {
 	got, missing := node().CPUs("4-6")
 	want := &diagnosticsv1alpha1.CPUExplanation{
-		All:   "0-7",
+		All: "0-7", Zones: []diagnosticsv1alpha1.CPUZone{{Cores: []string{"0", "1", "2", "3", "4", "5", "6", "7"}}},
 		Pools: []diagnosticsv1alpha1.CPUPool{{Name: PoolShared, NUMANode: new(int32(0)), CPUs: "4-6", Count: 3}, {Name: PoolSuppressed, CPUs: "4-6", Count: 3}},
 		Owners: []diagnosticsv1alpha1.CPUOwner{
 			{Namespace: "shop", Name: "search", QoSClass: "LSR", CPUs: "0-1", Count: 2, Lent: true}, {Namespace: "shop", Name: "trade", QoSClass: "LSE", CPUs: "2-3", Count: 2},

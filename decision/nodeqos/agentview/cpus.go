@@ -28,13 +28,33 @@ func (n *Node) CPUs(suppressed string) (out *diagnosticsv1alpha1.CPUExplanation,
 	if topology == nil {
 		return nil, "the CPUs of the node are unknown: its NodeResourceTopology does not list them"
 	}
-	out = &diagnosticsv1alpha1.CPUExplanation{All: topology.CPUs.String()}
+	out = &diagnosticsv1alpha1.CPUExplanation{All: topology.CPUs.String(), Zones: zones(topology)}
 	out.Pools = append(pools(PoolShared, n.annotations(), extension.GetCPUSharedPools), pools(PoolBestEffort, n.annotations(), extension.GetBECPUSharedPools)...)
 	if cpus, err := cpuset.Parse(suppressed); err == nil && !cpus.IsEmpty() {
 		out.Pools = append(out.Pools, diagnosticsv1alpha1.CPUPool{Name: PoolSuppressed, CPUs: cpus.String(), Count: int32(cpus.Len())})
 	}
 	out.Owners, out.OwnersUnknown = n.owners(), n.Unknown.Because(unknown.Pods)
 	return out, ""
+}
+
+// zones are the NUMA nodes, those that span sockets once for each socket, with their cores in the order of their first CPUs.
+func zones(topology *cpuset.Topology) []diagnosticsv1alpha1.CPUZone {
+	var out []diagnosticsv1alpha1.CPUZone
+	for _, socket := range topology.Sockets {
+		for _, node := range topology.Nodes {
+			zone := diagnosticsv1alpha1.CPUZone{Socket: int32(socket.ID), NUMANode: int32(node.ID)}
+			cpus := socket.CPUs.Intersection(node.CPUs)
+			for _, core := range topology.Cores {
+				if core := core.CPUs.Intersection(cpus); !core.IsEmpty() {
+					zone.Cores = append(zone.Cores, core.String())
+				}
+			}
+			if len(zone.Cores) > 0 {
+				out = append(out, zone)
+			}
+		}
+	}
+	return out
 }
 
 func pools(name string, annotations map[string]string, get func(map[string]string) ([]extension.CPUSharedPool, error)) []diagnosticsv1alpha1.CPUPool {

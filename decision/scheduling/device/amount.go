@@ -1,6 +1,8 @@
 package device
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -157,4 +159,13 @@ func (a *Amount) lack(free *Amount, k kind) (dimension, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Types are the device types that can be allocated, in the order in which they are listed.
+func Types() []schedulingv1alpha1.DeviceType { return slices.Clone(typeNames[:]) }
+
+// Allocatable is true for a type that can be allocated.
+func Allocatable(name schedulingv1alpha1.DeviceType) bool {
+	_, known := kindOf(name)
+	return known
 }

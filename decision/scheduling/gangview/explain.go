@@ -52,6 +52,11 @@ func rulesOf(spec *gang.Spec) *diagnosticsv1alpha1.GangRules {
 	for _, key := range spec.Group {
 		rules.Group = append(rules.Group, key.String())
 	}
+	if spec.Topology != nil {
+		for _, rule := range spec.Topology.GatherStrategy {
+			rules.NetworkTopology = append(rules.NetworkTopology, diagnosticsv1alpha1.GangTopologyRule{Layer: string(rule.Layer), Strategy: string(rule.Strategy)})
+		}
+	}
 	return rules
 }
 
