@@ -120,7 +120,7 @@ func (o *explainAdmissionOptions) read(s *session) ([]source.AdmissionPod, error
 	if err != nil {
 		return nil, err
 	}
-	pods := manifest.NewPods(namespace)
+	pods := manifest.NewPods(namespace, *s.flags.Namespace != "")
 	for _, name := range o.files {
 		if err := readManifest(s, name, pods); err != nil {
 			return nil, err

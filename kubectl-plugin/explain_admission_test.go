@@ -256,7 +256,8 @@ func TestExplainAdmission(t *testing.T) {
 		"no-file":                    {line: "-f /nonexistent/pod.yaml"},
 		"stdin-twice":                {line: "-f - -f -"},
 		"no-filename":                {line: ""},
-		"other-namespace":            {line: "-n shop", input: strings.ReplaceAll(sparkJob, "{name: etl}", "{name: etl, namespace: spark}")},
+		"other-namespace":            {input: strings.ReplaceAll(sparkJob, "{name: etl}", "{name: etl, namespace: spark}")},
+		"other-namespace-than-asked": {line: "-n shop", input: strings.ReplaceAll(sparkJob, "{name: etl}", "{name: etl, namespace: spark}")},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -38,14 +38,17 @@ type Pods struct {
 	Items []source.AdmissionPod
 	// Warnings are unknown fields, and objects that have no pod.
 	Warnings []string
-	// namespace of objects that name none.
+	// namespace of objects that name none; enforced where another one is an error.
 	namespace string
+	enforced  bool
 	documents int
 	bytes     int64
 }
 
-// NewPods returns no pods yet. Objects that name no namespace are in this one.
-func NewPods(namespace string) *Pods { return &Pods{namespace: namespace} }
+// NewPods returns no pods yet. Objects that name no namespace are in this one, and where it is enforced, no object may name another one.
+func NewPods(namespace string, enforced bool) *Pods {
+	return &Pods{namespace: namespace, enforced: enforced}
+}
 
 // Read adds the pods of a manifest of YAML documents or of JSON. What is wrong with a document is an error that names it.
 func (p *Pods) Read(in io.Reader) error {
@@ -113,6 +116,9 @@ func (p *Pods) add(document []byte, depth int) error {
 	if template == nil {
 		p.warn("skipped: %s %q has no pod", kind.Kind, nameOf(object))
 		return nil
+	}
+	if p.enforced && meta.Namespace != "" && meta.Namespace != p.namespace {
+		return fmt.Errorf("%s %q is in namespace %q, which is not the namespace %q of --namespace", kind.Kind, meta.Name, meta.Namespace, p.namespace)
 	}
 	if len(template.Spec.Containers) == 0 {
 		return fmt.Errorf("%s %q has no containers", kind.Kind, meta.Name)

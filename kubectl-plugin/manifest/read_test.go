@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestPodsOfEveryWorkload(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			pods := NewPods("shop")
+			pods := NewPods("shop", false)
 			if err := pods.Read(strings.NewReader(tc.manifest)); err != nil || len(pods.Items) != 1 || len(pods.Warnings) > 0 {
 				t.Fatalf("error %v, pods %+v, warnings %q", err, pods.Items, pods.Warnings)
 			}
@@ -69,7 +70,7 @@ func TestDocumentsThatCannotBeRead(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if err := NewPods("shop").Read(strings.NewReader(tc.manifest)); err == nil || !strings.Contains(err.Error(), tc.want) {
+			if err := NewPods("shop", false).Read(strings.NewReader(tc.manifest)); err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("error %v, want %q", err, tc.want)
 			}
 		})
@@ -78,7 +79,7 @@ func TestDocumentsThatCannotBeRead(t *testing.T) {
 
 // TestTheBoundCountsAllManifests: a bound for each file would be none.
 func TestTheBoundCountsAllManifests(t *testing.T) {
-	pods := NewPods("shop")
+	pods := NewPods("shop", false)
 	if err := pods.Read(strings.NewReader("# " + strings.Repeat("x", MaxBytes-10))); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func TestTheBoundCountsAllManifests(t *testing.T) {
 }
 
 func TestWhatIsLeftOutIsAWarning(t *testing.T) {
-	pods := NewPods("shop")
+	pods := NewPods("shop", false)
 	err := pods.Read(strings.NewReader("---\n# nothing\n---\n{apiVersion: v1, kind: Service, metadata: {name: s}}\n---\n{apiVersion: example.com/v1, kind: Thing}\n---\n" +
 		"{apiVersion: v1, kind: Pod, metadata: {name: x, namespace: own}, spec: {containers: [{name: c, imag: i}]}}\n"))
 	if err != nil {
@@ -113,7 +114,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}, spec: {template: " + template + "}}")
 	f.Add("apiVersion: v1\nkind: List\nitems: [null, {}, 1]")
 	f.Fuzz(func(t *testing.T, text string) {
-		pods := NewPods("shop")
+		pods := NewPods("shop", false)
 		_ = pods.Read(strings.NewReader(text))
 		for i := range pods.Items {
 			if pod := pods.Items[i].Pod; pod.Namespace == "" || len(pod.Spec.Containers) == 0 {
@@ -121,4 +122,33 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAnEnforcedNamespace(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: x%s}\nspec: {containers: [{name: c}]}\n"
+	tests := map[string]struct {
+		enforced           bool
+		metadata, wantName string
+		wantErr            string
+	}{
+		"none is named":           {enforced: true, wantName: "shop"},
+		"the same one":            {enforced: true, metadata: ", namespace: shop", wantName: "shop"},
+		"another one":             {enforced: true, metadata: ", namespace: spark", wantErr: `document 1: Pod "x" is in namespace "spark", which is not the namespace "shop" of --namespace`},
+		"another one is the rule": {metadata: ", namespace: spark", wantName: "spark"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			pods := NewPods("shop", tc.enforced)
+			err := pods.Read(strings.NewReader(fmt.Sprintf(pod, tc.metadata)))
+			if tc.wantErr != "" {
+				if err == nil || err.Error() != tc.wantErr {
+					t.Errorf("error %v, want %q", err, tc.wantErr)
+				}
+				return
+			}
+			if err != nil || pods.Items[0].Pod.Namespace != tc.wantName {
+				t.Errorf("error %v, namespace %q, want %q", err, pods.Items[0].Pod.Namespace, tc.wantName)
+			}
+		})
+	}
 }
