@@ -109,6 +109,17 @@ func (a *arranged) Gangs(ctx context.Context) (*source.Gangs, error) {
 	return list, err
 }
 
+func (a *arranged) DeviceOverviews(ctx context.Context, q source.DeviceQuery) (*diagnostics.DeviceOverviewList, error) {
+	if len(q.Names) > 0 && a.lost(source.KindDevice, q.Names[0]) != nil {
+		return nil, a.lost(source.KindDevice, q.Names[0])
+	}
+	list, err := a.Source.DeviceOverviews(ctx, q)
+	if err == nil && len(q.Names) == 0 {
+		list.Items = arrange(a, list.Items, func(o *diagnostics.DeviceOverview) object { return deviceObject(o.Name) })
+	}
+	return list, err
+}
+
 func (a *arranged) ExplainNode(ctx context.Context, name string, spec diagnostics.NodeExplanationSpec) (*diagnostics.NodeExplanation, error) {
 	if err := a.lost(source.KindNode, name); err != nil {
 		return nil, err

@@ -70,3 +70,8 @@ func (c *counting) Gangs(ctx context.Context) (*source.Gangs, error) {
 	c.asked.Add(1)
 	return c.Source.Gangs(ctx)
 }
+
+func (c *counting) DeviceOverviews(ctx context.Context, q source.DeviceQuery) (*diagnostics.DeviceOverviewList, error) {
+	c.asked.Add(1)
+	return c.Source.DeviceOverviews(ctx, q)
+}

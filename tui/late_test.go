@@ -20,6 +20,7 @@ var others = map[source.Kind]object{
 	source.KindQuota:       quotaObject("quotas", "typo"),
 	source.KindGang:        gangObject("ml", "lost"),
 	source.KindReservation: reservationObject("nightly"),
+	source.KindDevice:      deviceObject("node-0009"),
 }
 
 // otherOf is what a second page of a screen can be about.

@@ -44,6 +44,8 @@ type Model struct {
 	quotaNames func() []string
 	// gangNames are the gangs that were listed last, as NAMESPACE/NAME.
 	gangNames func() []string
+	// deviceNames are the nodes whose devices were listed last.
+	deviceNames func() []string
 	// reservationNames are the Reservations that were listed last.
 	reservationNames func() []string
 

@@ -29,15 +29,20 @@ func (n *node) askAgent(name string) tea.Cmd {
 // agentText is what the agent of a node says, as the command line prints it: its features, what best-effort pods may use, and who
 // would be evicted.
 func (n *node) agentText(width int) []string {
+	return n.printed(width, func(b *strings.Builder, options printer.Options) error {
+		return printer.AgentExplanation(b, n.agent.value, options)
+	})
+}
+
+// printed is what a printer of the command line writes, in lines.
+func (m *Model) printed(width int, write func(*strings.Builder, printer.Options) error) []string {
 	var b strings.Builder
-	options := printer.Options{
-		Width: max(width-2, 20), Style: printer.Style{Color: n.st.Colour(), ASCII: n.st.ASCII}, Program: n.program, Now: n.clock.Now(),
-	}
+	options := printer.Options{Width: max(width-2, 20), Style: printer.Style{Color: m.st.Colour(), ASCII: m.st.ASCII}, Program: m.program, Now: m.clock.Now()}
 	// A builder takes everything.
-	_ = printer.AgentExplanation(&b, n.agent.value, options)
+	_ = write(&b, options)
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(b.String(), "\n"), "\n") {
-		lines = append(lines, cell.Truncate(" "+line, width, n.st.Ellipsis))
+		lines = append(lines, cell.Truncate(" "+line, width, m.st.Ellipsis))
 	}
 	return lines
 }

@@ -34,10 +34,14 @@ func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
 		"the gang that waits longest first":    {gangsName, "ml/", []string{"T"}, "SINCE↑", "train tune sweep lost"},
 		"and the one that waits shortest":      {gangsName, "ml/", []string{"T", "T"}, "SINCE↓", "lost sweep tune train"},
 
-		"quotas as a tree":          {quotasName, "quotas/", nil, "NAME↑", "analytics report spark shop catalog checkout search trial typo"},
-		"the gravest quota first":   {quotasName, "quotas/", []string{"S"}, "STATE↓", "typo spark analytics search trial report shop catalog checkout"},
-		"the most used quota first": {quotasName, "quotas/", []string{"U"}, "USED↓", "analytics spark shop search checkout report catalog typo trial"},
-		"the most requested first":  {quotasName, "quotas/", []string{"R"}, "REQUEST↓", "analytics spark shop search checkout report catalog typo trial"},
+		"devices by node":               {devicesName, "node-", nil, "NAME↑", "0003 0006 0009 0012"},
+		"the gravest state first":       {devicesName, "node-", []string{"S"}, "STATE↓", "0009 0003 0006 0012"},
+		"the node with most free first": {devicesName, "node-", []string{"F"}, "FREE↓", "0003 0012 0009 0006"},
+		"the largest room first":        {devicesName, "node-", []string{"L"}, "LARGEST↓", "0003 0012 0009 0006"},
+		"quotas as a tree":              {quotasName, "quotas/", nil, "NAME↑", "analytics report spark shop catalog checkout search trial typo"},
+		"the gravest quota first":       {quotasName, "quotas/", []string{"S"}, "STATE↓", "typo spark analytics search trial report shop catalog checkout"},
+		"the most used quota first":     {quotasName, "quotas/", []string{"U"}, "USED↓", "analytics spark shop search checkout report catalog typo trial"},
+		"the most requested first":      {quotasName, "quotas/", []string{"R"}, "REQUEST↓", "analytics spark shop search checkout report catalog typo trial"},
 
 		"Reservations by name":               {reservationsName, "", nil, "NAME↑", "big catalog checkout nightly search"},
 		"the gravest Reservation first":      {reservationsName, "", []string{"S"}, "STATE↓", "search big checkout catalog nightly"},
@@ -93,6 +97,7 @@ func TestListsAreSortedByColumnsThatDoNotFit(t *testing.T) {
 
 // TestOrdersAreTotal: a comparison that contradicts itself lets rows jump at every refresh.
 func TestOrdersAreTotal(t *testing.T) {
+	t.Run("devices", func(t *testing.T) { checkOrders(t, deviceColumns(), anyDevices) })
 	t.Run("gangs", func(t *testing.T) { checkOrders(t, gangColumns(builtNow), anyGang) })
 	t.Run("quotas", func(t *testing.T) { checkOrders(t, quotaColumns(), anyQuota) })
 	t.Run("reservations", func(t *testing.T) { checkOrders(t, reservationColumns(builtNow), anyReservation) })

@@ -45,6 +45,17 @@ func anyGang(t *rapid.T) gangRow {
 	return gangRows(&source.Gangs{Items: []source.Gang{g}})[0]
 }
 
+func anyDevices(t *rapid.T) deviceRow {
+	of := &diagnostics.DeviceTypeOverview{
+		Model: anyName.Draw(t, "model"), State: rapid.SampledFrom([]diagnostics.DeviceState{diagnostics.DeviceStray, diagnostics.DeviceUsed, "?"}).Draw(t, "state"),
+		FreePercent: anyPointer.Draw(t, "free"), LargestPercent: anyPointer.Draw(t, "percent"),
+	}
+	if rapid.Bool().Draw(t, "known") {
+		of.IdleDevices, of.LargestDevices = new(rapid.Int32Range(0, 3).Draw(t, "idle")), new(rapid.Int32Range(0, 3).Draw(t, "largest"))
+	}
+	return deviceRow{of, anyName.Draw(t, "node")}
+}
+
 func anyQuota(t *rapid.T) quotaRow {
 	q := source.Quota{Spec: quota.Spec{Namespace: anyName.Draw(t, "namespace"), Name: anyName.Draw(t, "name"), TreeID: anyName.Draw(t, "tree")}, Depth: rapid.IntRange(0, 3).Draw(t, "depth")}
 	for _, amounts := range []*quota.Amounts{&q.Min, &q.Max, &q.Used, &q.Runtime, &q.Request} {

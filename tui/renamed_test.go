@@ -113,6 +113,11 @@ func (n *renamed) Reservations(ctx context.Context) ([]schedulingv1alpha1.Reserv
 	return other(n, a, err)
 }
 
+func (n *renamed) DeviceOverviews(ctx context.Context, q source.DeviceQuery) (*diagnostics.DeviceOverviewList, error) {
+	a, err := n.Source.DeviceOverviews(ctx, q)
+	return other(n, a, err)
+}
+
 func (n *renamed) Gangs(ctx context.Context) (*source.Gangs, error) {
 	a, err := n.Source.Gangs(ctx)
 	return other(n, a, err)

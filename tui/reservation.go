@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	coreamount "koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/scheduling/reservationview"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/bar"
 	"koordinator.sh/koord/tui/internal/cell"
@@ -93,7 +94,7 @@ func (d *reservationPage) waits() bool {
 		return false
 	}
 	state, _ := reservationStateOf(d.answer.value)
-	return state == reservationBlocked || state == reservationPending
+	return state == reservationState(diagnostics.ReservationBlocked) || state == reservationState(diagnostics.ReservationPending)
 }
 
 func askReservation(ctx context.Context, src source.Source, about object) (*schedulingv1alpha1.Reservation, error) {
@@ -164,7 +165,7 @@ func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []
 	lines = append(append(lines, ""), m.factsText([]fact{
 		{"node", r.Status.NodeName}, {"owners", ownersText(r)}, {"for one pod only", yesNo(once)}, {"created", createdText(r, m.clock.Now())}, {"expires", ends},
 	}, width)...)
-	names, name, taken := reservedNames(r), 16, 24
+	names, name, taken := reservationview.Resources(r), 16, 24
 	for _, resource := range names {
 		taken = max(taken, cell.Width(reservedAmountOf(r, resource).String())+2)
 	}
@@ -174,7 +175,7 @@ func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []
 	for _, resource := range names {
 		a := reservedAmountOf(r, resource)
 		lines = append(lines, "  "+st.Bold.Render(cell.Left(cell.Clean(coreamount.ShortName(resource)), name, st.Ellipsis))+
-			st.Plain.Render(cell.Right(a.String(), taken, ""))+"  "+bar.Gauge(a.allocated, max(a.allocatable, 1), max(min(width-name-taken-6, 30), 1), st.OK, st.Faint, st))
+			st.Plain.Render(cell.Right(a.String(), taken, ""))+"  "+bar.Gauge(a.Allocated, max(a.Reserved, 1), max(min(width-name-taken-6, 30), 1), st.OK, st.Faint, st))
 	}
 	lines = append(lines, "", "  "+st.Title.Render("pods"))
 	if len(r.Status.CurrentOwners) == 0 {

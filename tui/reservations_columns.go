@@ -25,7 +25,7 @@ func reservationColumns(now func() time.Time) []reservationColumn {
 	use := func(title string, name corev1.ResourceName, drop int) reservationColumn {
 		return reservationColumn{
 			Title: title, Width: 6, Grow: 1, Max: 24, Drop: drop, Compare: func(a, b *reservationRow) int {
-				return cmp.Compare(reservedAmountOf(a.Reservation, name).allocatable, reservedAmountOf(b.Reservation, name).allocatable)
+				return cmp.Compare(reservedAmountOf(a.Reservation, name).Reserved, reservedAmountOf(b.Reservation, name).Reserved)
 			},
 			Cell: func(r *reservationRow, w int, st *style.Set) string {
 				return reservedGauge(reservedAmountOf(r.Reservation, name), w, st)
@@ -41,7 +41,7 @@ func reservationColumns(now func() time.Time) []reservationColumn {
 	}
 	return []reservationColumn{
 		textColumn(reservationColumn{Title: "NAME", Width: 10, Max: 40, Ends: true}, func(r *reservationRow) string { return r.Name }),
-		{Title: "STATE", Width: 11, Compare: func(a, b *reservationRow) int { return cmp.Compare(b.state, a.state) },
+		{Title: "STATE", Width: 11, Compare: func(a, b *reservationRow) int { return cmp.Compare(b.state.rank(), a.state.rank()) },
 			Cell: func(r *reservationRow, _ int, st *style.Set) string {
 				glyph, text := r.state.mark(st)
 				return text.Render(glyph + " " + r.state.word())
@@ -60,12 +60,12 @@ func reservationColumns(now func() time.Time) []reservationColumn {
 
 // reservedGauge shows what is taken of what is reserved. More than that fills it in the style of an error.
 func reservedGauge(a reservedAmount, width int, st *style.Set) string {
-	if a.allocatable <= 0 {
+	if a.Reserved <= 0 {
 		return st.Faint.Render(strings.Repeat(st.Limit, width))
 	}
 	fill := st.OK
-	if a.allocated > a.allocatable {
+	if a.Allocated > a.Reserved {
 		fill = st.Bad
 	}
-	return bar.Gauge(a.allocated, a.allocatable, width, fill, st.Faint, st)
+	return bar.Gauge(a.Allocated, a.Reserved, width, fill, st.Faint, st)
 }

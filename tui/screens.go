@@ -18,6 +18,8 @@ const (
 	reservationName  = "reservation"
 	gangsName        = "gangs"
 	gangName         = "gang"
+	devicesName      = "devices"
+	deviceName       = "device"
 	describeName     = "describe"
 	yamlName         = "yaml"
 	helpName         = "help"
@@ -40,6 +42,8 @@ var declared = []func(*Model) *screen{
 	reservationScreen,
 	gangsScreen,
 	gangScreen,
+	devicesScreen,
+	deviceScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -16,6 +16,7 @@ var samples = map[source.Kind]object{
 	source.KindQuota:       quotaObject("quotas", "spark"),
 	source.KindGang:        gangObject("ml", "tune"),
 	source.KindReservation: reservationObject("search"),
+	source.KindDevice:      deviceObject("node-0003"),
 }
 
 // sampleOf is what a page of a screen can be about. Describe and yaml take any object.

@@ -50,6 +50,7 @@ func TestKeysOfAnObjectThatIsNotKnown(t *testing.T) {
 		quotaScreenName: {"u"},
 		reservationName: {"n", "x", "p"},
 		gangName:        {"x", "p"},
+		deviceName:      {"x", "p"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 30).start()

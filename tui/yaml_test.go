@@ -24,7 +24,7 @@ func (r *rig) whole() string {
 func TestYAMLWithoutObjectsIsAnExplanation(t *testing.T) {
 	for kind, want := range map[source.Kind]string{
 		source.KindNode: "NodeExplanation", source.KindPod: "PodExplanation", source.KindMigration: "MigrationExplanation",
-		source.KindQuota: "QuotaOverview", source.KindGang: "GangExplanation", source.KindReservation: "Reservation",
+		source.KindQuota: "QuotaOverview", source.KindGang: "GangExplanation", source.KindReservation: "Reservation", source.KindDevice: "DeviceOverview",
 	} {
 		t.Run(kind.Name, func(t *testing.T) {
 			r := newRig(t, 30).start()

@@ -1,6 +1,8 @@
 package deviceview
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -79,36 +81,33 @@ func (v *view) typeOverview(name schedulingv1alpha1.DeviceType) diagnosticsv1alp
 		out.Model = v.model()
 	}
 	if !device.Allocatable(name) {
-		return v.unmanaged(name, out)
+		v.unmanaged(name, &out)
+		return out
 	}
-	free, idle := int64(0), int32(0)
-	sums, names := newTotals(v.Unseen), map[string]bool{}
+	free, idle, holders := int64(0), int32(0), map[string]bool{}
 	for i := range v.entries {
 		e := &v.entries[i]
 		if e.Type != name {
 			continue
 		}
-		out.Devices++
 		minor := v.minor(e)
-		out.Minors = append(out.Minors, minor)
-		for _, holder := range minor.Holders {
-			names[holder.Kind+" "+holder.Namespace+"/"+holder.Name] = true
+		out.Devices, out.Minors = out.Devices+1, append(out.Minors, minor)
+		for _, h := range minor.Holders {
+			holders[h.Kind+" "+h.Namespace+"/"+h.Name] = true
 		}
 		if !e.Healthy {
 			continue
 		}
-		out.Healthy++
-		sums.add(minor.Resources)
-		free += e.FreePercent()
+		out.Healthy, free = out.Healthy+1, free+e.FreePercent()
+		out.Resources = added(out.Resources, minor.Resources)
 		if e.Idle {
 			idle++
 		}
 	}
-	out.Holders, out.Resources = int32(len(names)), sums.list
+	out.Holders = int32(len(holders))
 	if !v.Unseen {
 		devices, percent := v.ledger.Largest(name, v.Policy)
-		out.FreePercent, out.IdleDevices = &free, &idle
-		out.LargestDevices, out.LargestPercent = new(int32(devices)), &percent
+		out.FreePercent, out.IdleDevices, out.LargestDevices, out.LargestPercent = &free, &idle, new(int32(devices)), &percent
 	}
 	out.State, out.Reason = v.stateOf(name, &out)
 	return out
@@ -124,34 +123,19 @@ func (v *view) model() string {
 	return ""
 }
 
-// totals adds up resources, in the order in which they come.
-type totals struct {
-	list   []diagnosticsv1alpha1.DeviceResource
-	unseen bool
-}
-
-func newTotals(unseen bool) *totals { return &totals{unseen: unseen} }
-
-func (t *totals) add(resources []diagnosticsv1alpha1.DeviceResource) {
+// added adds resources to sums, in the order in which they come. What is free of one is known of all, or of none.
+func added(sums, resources []diagnosticsv1alpha1.DeviceResource) []diagnosticsv1alpha1.DeviceResource {
 	for _, r := range resources {
-		at := -1
-		for i := range t.list {
-			if t.list[i].Resource == r.Resource {
-				at = i
-			}
-		}
+		at := slices.IndexFunc(sums, func(sum diagnosticsv1alpha1.DeviceResource) bool { return sum.Resource == r.Resource })
 		if at < 0 {
-			at = len(t.list)
-			t.list = append(t.list, diagnosticsv1alpha1.DeviceResource{Resource: r.Resource, Unit: r.Unit})
+			sums = append(sums, r)
+			continue
 		}
-		sum := &t.list[at]
+		sum := &sums[at]
 		sum.Total, sum.Held = sum.Total+r.Total, sum.Held+r.Held
-		if !t.unseen && r.Free != nil {
-			before := int64(0)
-			if sum.Free != nil {
-				before = *sum.Free
-			}
-			sum.Free = new(before + *r.Free)
+		if sum.Free != nil && r.Free != nil {
+			sum.Free = new(*sum.Free + *r.Free)
 		}
 	}
+	return sums
 }

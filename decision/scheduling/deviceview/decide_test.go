@@ -53,7 +53,7 @@ func TestTheStateOfTheDevicesOfANode(t *testing.T) {
 		},
 		"a pod that has ended holds nothing": {
 			edit: func(in *Input) {
-				in.Pods = []*corev1.Pod{holding(t, pod("train", "100"), 100, 0)}
+				in.Pods = []*corev1.Pod{holding(t, pod("train", "100"), 100, 0, 1)}
 				in.Pods[0].Status.Phase = corev1.PodSucceeded
 			},
 			want: []string{"gpu Idle 4/4 free 400 idle 4 largest 4+0% holders 0", idleNICs},
@@ -90,7 +90,7 @@ func TestTheStateOfTheDevicesOfANode(t *testing.T) {
 				in.Pods = []*corev1.Pod{holding(t, pod("a", "100"), 100, 0), holding(t, pod("b", "50"), 50, 0)}
 			},
 			want:       []string{"gpu Overheld 4/4 free 300 idle 3 largest 3+0% holders 2", idleNICs},
-			wantReason: "150% of gpu 0 is held, by ml/a, ml/b", wantFindings: []string{"KOORD0305 150% of gpu 0 of node node is held, by ml/a, ml/b. | "},
+			wantReason: "150% of gpu 0 is held, by ml/a, ml/b", wantFindings: []string{"KOORD0305 150% of gpu 0 of node node is held, by ml/a, ml/b. | koordctl why KOORD0305"},
 		},
 		"a pod claims more devices than it requests": {
 			edit: func(in *Input) { in.Pods = []*corev1.Pod{holding(t, pod("greedy", "100"), 100, 0, 1)} },

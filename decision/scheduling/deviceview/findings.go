@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/scheduling/device"
 )
 
@@ -17,10 +18,13 @@ func (v *view) findings() []diagnosticsv1alpha1.Finding {
 	out := v.ledger.OrphanFindings(v.held)
 	for i := range v.entries {
 		if e := &v.entries[i]; e.HeldPercent() > 100 {
-			out = append(out, v.ignored(fmt.Sprintf("%d%% of %s %d of node %s is held, by %s.", e.HeldPercent(), e.Type, e.Minor, v.Object.Name, holdersOf(e)), ""))
+			out = append(out, v.ignored(fmt.Sprintf("%d%% of %s %d of node %s is held, by %s.", e.HeldPercent(), e.Type, e.Minor, v.Object.Name, holdersOf(e)), "koordctl why "+string(finding.ClaimIgnored)))
 		}
 	}
 	for _, pod := range v.Pods {
+		if !podrequest.Consumes(pod) {
+			continue
+		}
 		if problem := device.Owners([]*corev1.Pod{pod})[0].Problem; problem != "" {
 			message := fmt.Sprintf("Pod %s/%s on node %s: %s.", pod.Namespace, pod.Name, v.Object.Name, problem)
 			out = append(out, v.ignored(message, fmt.Sprintf("kubectl -n %s delete pod %s", pod.Namespace, pod.Name)))

@@ -96,7 +96,7 @@ func named(pod *corev1.Pod) (kind, namespace, name string) {
 }
 
 // unmanaged are devices of a type that koord-scheduler does not allocate.
-func (v *view) unmanaged(name schedulingv1alpha1.DeviceType, out diagnosticsv1alpha1.DeviceTypeOverview) diagnosticsv1alpha1.DeviceTypeOverview {
+func (v *view) unmanaged(name schedulingv1alpha1.DeviceType, out *diagnosticsv1alpha1.DeviceTypeOverview) {
 	out.State, out.Reason = diagnosticsv1alpha1.DeviceUnmanaged, "koord-scheduler does not allocate devices of this type"
 	for i := range v.Object.Spec.Devices {
 		info := &v.Object.Spec.Devices[i]
@@ -111,5 +111,4 @@ func (v *view) unmanaged(name schedulingv1alpha1.DeviceType, out diagnosticsv1al
 		v.place(&minor, info)
 		out.Minors = append(out.Minors, minor)
 	}
-	return out
 }

@@ -17,7 +17,7 @@ func TestGangsThatStartTogether(t *testing.T) {
 		want     string
 	}{
 		"all, each group at a stretch": {func(*Gang) bool { return true }, "a b z c y"},
-		"one and its group":            {func(g *Gang) bool { return g.Name == "z" }, "b z"},
+		"one and its group":            {func(g *Gang) bool { return g.Name == "b" }, "b z"},
 		"one that starts alone":        {func(g *Gang) bool { return g.Name == "y" }, "y"},
 		"one without rules":            {func(g *Gang) bool { return g.Name == "c" }, "c"},
 		"none":                         {func(*Gang) bool { return false }, ""},
