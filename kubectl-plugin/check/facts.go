@@ -65,8 +65,9 @@ type Facts struct {
 	Endpoints   Fact[[]discoveryv1.EndpointSlice]
 	// NamespaceLabels are the labels of the namespace.
 	NamespaceLabels Fact[map[string]string]
-	// Webhooks of the whole cluster.
-	Webhooks Fact[[]WebhookFacts]
+	// Webhooks are at least those of the system, and OtherWebhooks those of the whole cluster.
+	Webhooks      Fact[[]WebhookFacts]
+	OtherWebhooks Fact[[]WebhookFacts]
 	// Secrets that hold serving certificates, by name; those that do not exist are absent.
 	Secrets map[string]*Fact[*corev1.Secret]
 	// APIService of the diagnostics API; nil when there is none.
@@ -178,7 +179,7 @@ func (f *Facts) incomplete() []string {
 		out = append(out, f.Installation.Status.Incomplete...)
 	}
 	out = slices.Concat(out, f.Nodes.Unread, f.Overviews.Unread, f.Agents.Unread, f.Pods.Unread, f.Deployments.Unread, f.DaemonSets.Unread,
-		f.Services.Unread, f.Endpoints.Unread, f.NamespaceLabels.Unread, f.Webhooks.Unread, f.APIService.Unread, f.Definitions.Unread,
+		f.Services.Unread, f.Endpoints.Unread, f.NamespaceLabels.Unread, f.Webhooks.Unread, f.OtherWebhooks.Unread, f.APIService.Unread, f.Definitions.Unread,
 		f.Elsewhere.Unread, f.Rights.Unread, f.Config.Unread, f.Config.Value.Incomplete)
 	for _, secret := range f.Secrets {
 		out = append(out, secret.Unread...)

@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,23 +43,30 @@ func readNodes(ctx context.Context, c *Cluster, f *Facts) error {
 	})
 }
 
+// readDeployments gets the Deployments by name: who may see the status of the system need not be allowed to list all.
 func readDeployments(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.Deployments, "list deployments", func(ctx context.Context) ([]appsv1.Deployment, error) {
-		list, err := c.client.AppsV1().Deployments(f.Namespace).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return nil, err
+	return fact(ctx, &f.Deployments, "get deployments", func(ctx context.Context) (out []appsv1.Deployment, _ error) {
+		for _, name := range []string{managerName, schedulerName, deschedulerName} {
+			found, err := c.client.AppsV1().Deployments(f.Namespace).Get(ctx, name, metav1.GetOptions{})
+			switch {
+			case apierrors.IsNotFound(err):
+			case err != nil:
+				return nil, err
+			default:
+				out = append(out, *found)
+			}
 		}
-		return list.Items, nil
+		return out, nil
 	})
 }
 
 func readDaemonSets(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.DaemonSets, "list daemonsets", func(ctx context.Context) ([]appsv1.DaemonSet, error) {
-		list, err := c.client.AppsV1().DaemonSets(f.Namespace).List(ctx, metav1.ListOptions{})
+	return fact(ctx, &f.DaemonSets, "get daemonsets", func(ctx context.Context) ([]appsv1.DaemonSet, error) {
+		found, err := c.client.AppsV1().DaemonSets(f.Namespace).Get(ctx, agentName, metav1.GetOptions{})
 		if err != nil {
 			return nil, err
 		}
-		return list.Items, nil
+		return []appsv1.DaemonSet{*found}, nil
 	})
 }
 

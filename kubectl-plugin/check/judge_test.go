@@ -343,7 +343,7 @@ func TestChecksOfWebhooks(t *testing.T) {
 	}
 	injector := func(configuration, resource string) func(*testing.T, *Facts) {
 		return func(_ *testing.T, f *Facts) {
-			f.Webhooks.Value = append(f.Webhooks.Value, WebhookFacts{
+			f.OtherWebhooks.Value = append(f.OtherWebhooks.Value, WebhookFacts{
 				Kind: "MutatingWebhookConfiguration", Configuration: configuration, Name: "inject", Mutating: true, Rules: rulesFor(resource),
 				Client: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "mesh", Name: "mesh"}},
 			})
@@ -373,6 +373,7 @@ func TestChecksOfWebhooks(t *testing.T) {
 		}), Pass, "", ""},
 		"labels are unread":         {"webhook-deadlock", func(_ *testing.T, f *Facts) { f.NamespaceLabels.Unread = unread("get namespaces") }, Unknown, "", "namespaces"},
 		"a long timeout":            {"webhook-settings", webhook(func(w *WebhookFacts) { w.TimeoutSeconds = 30 }), Warning, finding.WebhookSettings, "timeoutSeconds 30"},
+		"others are unread":         {"webhook-settings", func(_ *testing.T, f *Facts) { f.OtherWebhooks.Unread = unread("list webhooks") }, Unknown, "", "webhooks"},
 		"a later injector":          {"webhook-settings", injector("sidecars", "pods"), Warning, finding.WebhookSettings, "added by sidecars"},
 		"an earlier one":            {"webhook-settings", injector("injector", "pods"), Pass, "", ""},
 		"one of Deployments":        {"webhook-settings", injector("sidecars", "deployments"), Pass, "", ""},

@@ -97,6 +97,8 @@ func otherShape(live, wanted *unstructured.Unstructured) string {
 func existingRelease(f *Facts) Outcome {
 	status := f.Installation.Status
 	switch {
+	case len(f.Deployments.Unread) > 0:
+		return unknown(f.Deployments.Unread...)
 	case f.upstream():
 		return judged("", []diagnosticsv1alpha1.Finding{report(finding.InstallationConflict, "",
 			"namespace %q has a koord-manager that this chart did not install", f.Namespace)})

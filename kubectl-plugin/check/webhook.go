@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,61 +57,6 @@ type WebhookFacts struct {
 // String names the webhook.
 func (w *WebhookFacts) String() string {
 	return fmt.Sprintf("webhook %s of %s %s", w.Name, strings.ToLower(w.Kind), w.Configuration)
-}
-
-// readWebhooks lists all webhooks: those of others matter for the order.
-func readWebhooks(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.Webhooks, "list webhook configurations", func(ctx context.Context) ([]WebhookFacts, error) {
-		mutating, err := c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().List(ctx, fromCache)
-		if err != nil {
-			return nil, err
-		}
-		validating, err := c.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().List(ctx, fromCache)
-		if err != nil {
-			return nil, err
-		}
-		var out []WebhookFacts
-		for i := range mutating.Items {
-			for j := range mutating.Items[i].Webhooks {
-				out = append(out, mutatingFacts(mutating.Items[i].Name, &mutating.Items[i].Webhooks[j]))
-			}
-		}
-		for i := range validating.Items {
-			for j := range validating.Items[i].Webhooks {
-				out = append(out, validatingFacts(validating.Items[i].Name, &validating.Items[i].Webhooks[j]))
-			}
-		}
-		return out, nil
-	})
-}
-
-// defaultTimeout is how long the API server waits for a webhook that sets no timeout.
-const defaultTimeout = 10
-
-func mutatingFacts(configuration string, w *admissionregistrationv1.MutatingWebhook) WebhookFacts {
-	return WebhookFacts{
-		Kind: "MutatingWebhookConfiguration", Configuration: configuration, Name: w.Name, Client: w.ClientConfig, Rules: w.Rules,
-		Fails:      w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail,
-		Namespaces: w.NamespaceSelector, Objects: w.ObjectSelector, Conditional: len(w.MatchConditions) > 0, Mutating: true,
-		Reinvoked:      w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy,
-		TimeoutSeconds: valueOr(w.TimeoutSeconds, defaultTimeout),
-	}
-}
-
-func validatingFacts(configuration string, w *admissionregistrationv1.ValidatingWebhook) WebhookFacts {
-	return WebhookFacts{
-		Kind: "ValidatingWebhookConfiguration", Configuration: configuration, Name: w.Name, Client: w.ClientConfig, Rules: w.Rules,
-		Fails:      w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail,
-		Namespaces: w.NamespaceSelector, Objects: w.ObjectSelector, Conditional: len(w.MatchConditions) > 0,
-		TimeoutSeconds: valueOr(w.TimeoutSeconds, defaultTimeout),
-	}
-}
-
-func valueOr(value *int32, otherwise int32) int32 {
-	if value == nil {
-		return otherwise
-	}
-	return *value
 }
 
 // ownWebhooks are those that a Service of the system's namespace serves, whatever the configuration is called.
@@ -297,6 +241,9 @@ func webhookSettings(f *Facts) Outcome {
 				w, some(later)))
 		}
 	}
+	if len(found) == 0 && len(f.OtherWebhooks.Unread) > 0 {
+		return unknown(f.OtherWebhooks.Unread...)
+	}
 	return judged(fmt.Sprintf("webhooks: %d", len(own)), found)
 }
 
@@ -306,8 +253,8 @@ func (f *Facts) laterInjectors(w *WebhookFacts) []string {
 		return nil
 	}
 	var out []string
-	for i := range f.Webhooks.Value {
-		other := &f.Webhooks.Value[i]
+	for i := range f.OtherWebhooks.Value {
+		other := &f.OtherWebhooks.Value[i]
 		foreign := other.Client.Service == nil || other.Client.Service.Namespace != f.Namespace
 		if foreign && other.Mutating && other.Configuration > w.Configuration && other.covers("", "pods", admissionregistrationv1.Create) &&
 			!slices.Contains(out, other.Configuration) {
