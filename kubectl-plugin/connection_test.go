@@ -28,6 +28,7 @@ import (
 
 // asking are command lines of every command that asks a cluster, beside those about the nouns.
 var asking = map[string]string{
+	"check":               "check",
 	"config apply":        "config apply -f testdata/connection/config.yaml --yes",
 	"config diff":         "config diff",
 	"config edit":         "config edit --yes",

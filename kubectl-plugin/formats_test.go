@@ -15,6 +15,7 @@ import (
 // answerLines are a command line of every command whose answer is an object, by the name of its goldens.
 var answerLines = map[string]string{
 	"audit-node":             "audit node worker-1",
+	"check":                  "check webhook config",
 	"codes":                  "codes",
 	"config-diff":            "config diff colocation-config.cpuReclaimThresholdPercent=80",
 	"config-explain":         "config explain colocation-config.cpuReclaimThresholdPercent",
@@ -58,6 +59,8 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 			c.current.Data["cpu-burst-config"] = `{"clusterStrategy": {"cpuBurstPercent": 999999, "burst": 1}}`
 		}
 		return cluster(), []func(*Options){with(c)}
+	case name == "check":
+		return checkedCluster(t), nil
 	case name == "explain-admission":
 		return admissionCluster(), nil
 	case strings.Contains(name, "device"):

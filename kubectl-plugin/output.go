@@ -19,6 +19,8 @@ type output struct {
 	flags     *genericclioptions.PrintFlags
 	noHeaders bool
 	format    string
+	// more are formats that the command itself prints.
+	more []string
 	// printer of the format, made once: a file of columns or a template may be a pipe.
 	printer objectPrinter
 }
@@ -38,6 +40,7 @@ func (o *output) formats() []string {
 	formats := append([]string{"wide", "name"}, o.flags.JSONYamlPrintFlags.AllowedFormats()...)
 	formats = append(formats, o.flags.TemplatePrinterFlags.AllowedFormats()...)
 	formats = append(formats, columnsFormats...)
+	formats = append(formats, o.more...)
 	slices.Sort(formats)
 	return slices.Compact(formats)
 }
@@ -54,7 +57,7 @@ func completableFormats(formats []string) []cobra.Completion {
 
 // complete checks the format before anything is asked.
 func (o *output) complete() error {
-	if o.text() || o.format == "name" {
+	if o.text() || o.format == "name" || slices.Contains(o.more, o.format) {
 		return nil
 	}
 	p, err := o.objectPrinter()

@@ -66,6 +66,8 @@ const (
 	ProtectionWeakened Code = "KOORD0304"
 	// ClaimIgnored is for CPUs and devices that a pod claims and does not get.
 	ClaimIgnored Code = "KOORD0305"
+	// FeatureUnsupported is for a feature that is configured and that the kernel of a node does not support.
+	FeatureUnsupported Code = "KOORD0306"
 )
 
 // Codes of the sandbox.
@@ -86,6 +88,31 @@ const (
 	ReleaseNotFound Code = "KOORD0602"
 	ReleaseForeign  Code = "KOORD0603"
 	KubernetesSkew  Code = "KOORD0604"
+)
+
+// Codes of checks of the installation.
+const (
+	RightsMissing        Code = "KOORD0605"
+	DefinitionUnserved   Code = "KOORD0606"
+	NodeUnsupported      Code = "KOORD0607"
+	ComponentSkew        Code = "KOORD0608"
+	InstallationConflict Code = "KOORD0609"
+	WorkloadUnavailable  Code = "KOORD0610"
+	ContainerRestarts    Code = "KOORD0611"
+	ClockSkew            Code = "KOORD0612"
+	PortInsecure         Code = "KOORD0613"
+)
+
+// Codes of webhooks and serving certificates.
+const (
+	// BundleInvalid means that the API server cannot verify a server of the system.
+	BundleInvalid       Code = "KOORD0621"
+	CertificateExpiring Code = "KOORD0622"
+	CertificateInvalid  Code = "KOORD0623"
+	WebhookUnserved     Code = "KOORD0624"
+	// WebhookDeadlock means that a webhook may keep its own server from being started again.
+	WebhookDeadlock Code = "KOORD0625"
+	WebhookSettings Code = "KOORD0626"
 )
 
 // Codes of forecasts of a change to the cluster.

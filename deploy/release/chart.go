@@ -94,6 +94,9 @@ func decodeManifest(manifest []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
+// Definitions are the custom resource definitions of the chart.
+func Definitions() ([]*unstructured.Unstructured, error) { return loadDefinitions() }
+
 // DefinitionNames lists the custom resource definitions of the chart.
 func DefinitionNames() ([]string, error) {
 	definitions, err := loadDefinitions()

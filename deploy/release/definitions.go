@@ -77,7 +77,7 @@ func (s *session) applyDefinition(ctx context.Context, definition *unstructured.
 		return change, fmt.Errorf("get customresourcedefinition %q: %w", definition.GetName(), err)
 	}
 	if live != nil {
-		if owner := s.foreignOwner(live); owner != "" {
+		if owner := ForeignOwner(live, s.options); owner != "" {
 			change.Action, change.Note = Kept, owner
 			return change, nil
 		}
@@ -105,12 +105,12 @@ func (s *session) applyDefinition(ctx context.Context, definition *unstructured.
 	return change, nil
 }
 
-// foreignOwner says who owns a definition that this system must not touch, or nothing.
-func (s *session) foreignOwner(live *unstructured.Unstructured) string {
-	if live.GetLabels()[partOfLabel] == partOf || s.options.TakeOwnership {
+// ForeignOwner says who owns a custom resource definition that installing leaves as it is; empty for one that would be upgraded.
+func ForeignOwner(live *unstructured.Unstructured, options Options) string {
+	if live.GetLabels()[partOfLabel] == partOf || options.TakeOwnership {
 		return ""
 	}
-	if owner := live.GetAnnotations()[ownerRelease]; owner != "" && owner != s.options.ReleaseName {
+	if owner := live.GetAnnotations()[ownerRelease]; owner != "" && owner != options.ReleaseName {
 		return fmt.Sprintf("belongs to Helm release %q", owner)
 	}
 	group, _, _ := unstructured.NestedString(live.Object, "spec", "group")

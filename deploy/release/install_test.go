@@ -129,7 +129,7 @@ func TestWhoOwnsADefinition(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := &session{options: options}
-			if got := s.foreignOwner(live); (got != "") != tc.wantForeign {
+			if got := ForeignOwner(live, s.options); (got != "") != tc.wantForeign {
 				t.Errorf("owner is %q, want foreign = %v", got, tc.wantForeign)
 			}
 		})

@@ -43,25 +43,40 @@ type collector struct {
 	status      *InstallationStatus
 	// config is what of slo-controller-config is in force.
 	config configmerge.Config
+	// part is what is being read, and unread why parts could not be read whole.
+	part   Part
+	unread map[Part][]string
 }
 
 // collect gathers the status of what is in the namespace. A cluster that has nothing of the system is a NotInstalled error.
 func (c *collector) collect(ctx context.Context, namespace string) (*InstallationStatus, error) {
-	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
-	for _, part := range []func(context.Context) error{
-		c.collectRelease, c.collectKubernetes, c.collectDefinitions, c.collectConfig, c.collectEvictions, c.collectComponents, c.collectAPI, c.collectProtections,
-		c.collectEnforcement, c.collectNodes, c.collectQuotas, c.collectLoops,
-	} {
-		if err := part(ctx); err != nil {
-			return nil, err
-		}
+	if err := c.collectParts(ctx, namespace); err != nil {
+		return nil, err
 	}
-	s := c.status
-	if s.ReleaseState == StateAbsent && s.Definitions.State == StateAbsent && s.Config.State == StateAbsent {
-		err := fmt.Errorf("the system is not installed in namespace %q", s.Namespace)
+	if !c.status.Installed() {
+		err := fmt.Errorf("the system is not installed in namespace %q", namespace)
 		return nil, finding.Wrap(err, finding.NotInstalled, "koordctl install")
 	}
-	return s, nil
+	return c.status, nil
+}
+
+// collectParts gathers the status whatever there is of the system.
+func (c *collector) collectParts(ctx context.Context, namespace string) error {
+	c.status = &InstallationStatus{TypeMeta: typeMeta("InstallationStatus"), Namespace: namespace}
+	for _, step := range []struct {
+		part Part
+		read func(context.Context) error
+	}{
+		{PartRelease, c.collectRelease}, {PartKubernetes, c.collectKubernetes}, {PartDefinitions, c.collectDefinitions}, {PartConfig, c.collectConfig},
+		{PartEvictions, c.collectEvictions}, {PartComponents, c.collectComponents}, {PartAPI, c.collectAPI}, {PartProtections, c.collectProtections},
+		{PartEnforcement, c.collectEnforcement}, {PartNodes, c.collectNodes}, {PartQuotas, c.collectQuotas}, {PartLoops, c.collectLoops},
+	} {
+		c.part = step.part
+		if err := step.read(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unseen records a part that may not be read and reports whether that was the reason. Other errors are the caller's.
@@ -78,6 +93,12 @@ func (c *collector) incomplete(err error) {
 	text := err.Error()
 	if coded, ok := finding.From(err); ok {
 		text += " (" + string(coded.Code) + ")"
+	}
+	if c.unread == nil {
+		c.unread = map[Part][]string{}
+	}
+	if !slices.Contains(c.unread[c.part], text) {
+		c.unread[c.part] = append(c.unread[c.part], text)
 	}
 	if !slices.Contains(c.status.Incomplete, text) {
 		c.status.Incomplete = append(c.status.Incomplete, text)

@@ -212,6 +212,7 @@ func TestNodeMetricsAreReadAsColumns(t *testing.T) {
 	text, asked, code := "", "", http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked = r.URL.String() + " " + r.Header.Get("Accept")
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
 		_, _ = w.Write([]byte(text))
 	}))
@@ -234,8 +235,8 @@ func TestNodeMetricsAreReadAsColumns(t *testing.T) {
 	if _, err := read(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "read the columns of the NodeMetrics: ") {
 		t.Errorf("of an answer that is no JSON: %v", err)
 	}
-	code = http.StatusForbidden
-	if _, err := read(t.Context()); !apierrors.IsForbidden(err) {
+	code, text = http.StatusForbidden, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"User \"eve\" cannot list resource \"nodemetrics\""}`
+	if _, err := read(t.Context()); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), `User "eve"`) {
 		t.Errorf("of a refusal: %v", err)
 	}
 }

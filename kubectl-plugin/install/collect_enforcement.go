@@ -24,9 +24,13 @@ const mostNamed = 3
 // measured, which of 5,000 nodes is 200 MB.
 func enforcementTable(client rest.Interface) func(context.Context) (*metav1.Table, error) {
 	return func(ctx context.Context) (*metav1.Table, error) {
-		text, err := client.Get().AbsPath("apis", slov1alpha1.GroupVersion.Group, slov1alpha1.GroupVersion.Version, "nodemetrics").
+		result := client.Get().AbsPath("apis", slov1alpha1.GroupVersion.Group, slov1alpha1.GroupVersion.Version, "nodemetrics").
 			Param("resourceVersion", "0").Param("includeObject", string(metav1.IncludeNone)).
-			SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").Do(ctx).Raw()
+			SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").Do(ctx)
+		if err := result.Error(); err != nil {
+			return nil, err // as the server says it; Raw does not read the body of an error
+		}
+		text, err := result.Raw()
 		if err != nil {
 			return nil, err
 		}

@@ -5,18 +5,12 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/failon"
 	"koordinator.sh/koord/kubectl-plugin/printer"
-	"koordinator.sh/koord/source/live"
 )
 
 const statusLong = `Show what is installed and whether it works: the release, the components with their leaders, the diagnostics API, the
@@ -70,28 +64,10 @@ func (o *StatusOptions) Validate() error {
 
 // Run asks the cluster and prints.
 func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTClientGetter) error {
-	config, err := getter.ToRESTConfig()
+	c, err := newCollector(getter, o.clock, o.target.options())
 	if err != nil {
 		return err
 	}
-	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 50, 100
-	typed := rest.CopyConfig(config)
-	typed.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-	typed.ContentType = runtime.ContentTypeProtobuf
-	client, err := kubernetes.NewForConfig(typed)
-	if err != nil {
-		return fmt.Errorf("prepare the client: %w", err)
-	}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return fmt.Errorf("prepare the client: %w", err)
-	}
-	find := func(ctx context.Context) (*release.Release, error) {
-		found, err := release.Status(ctx, getter, o.target.options())
-		return found, live.Failure(ctx, "read the release", err)
-	}
-	c := &collector{client: client, dynamic: objects, clock: o.clock, release: find, enforcement: enforcementTable(client.CoreV1().RESTClient())}
 	status, err := c.collect(ctx, o.namespace)
 	if err != nil {
 		return err

@@ -36,6 +36,21 @@ type InstallationStatus struct {
 	Incomplete []string `json:"incomplete,omitempty"`
 }
 
+// Installed is false for a cluster that has nothing of the system. What could not be seen counts as there.
+func (s *InstallationStatus) Installed() bool {
+	return s.ReleaseState != StateAbsent || s.Definitions.State != StateAbsent || s.Config.State != StateAbsent
+}
+
+// Component is what is known of a component; nil when it is not reported.
+func (s *InstallationStatus) Component(name string) *ComponentStatus {
+	for i := range s.Components {
+		if s.Components[i].Name == name {
+			return &s.Components[i]
+		}
+	}
+	return nil
+}
+
 // State is a part's condition in one word.
 type State string
 

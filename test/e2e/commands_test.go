@@ -104,6 +104,8 @@ func TestEveryCommandAnswers(t *testing.T) {
 		"config rollback":        {[]string{"config", "rollback", "--dry-run"}, []string{"configured (server dry run)"}},
 		"predict replay":         {[]string{"predict", "replay", "-f", "../../agent/host/trace/testdata/mixed"}, []string{"PROFILE", "balanced", "aggressive frees most"}},
 		"status":                 {[]string{"status"}, []string{"release/koordinator", "koord-manager", "koord-scheduler", "Ready"}},
+		"check":                  {[]string{"check"}, []string{"diagnostics-api", "webhook-ca-bundle", "config-valid", "sim-0013", " checks: "}},
+		"check before":           {[]string{"check", "--pre"}, []string{"api-server-version", "install-rights", "node-platform"}},
 		"install":                {[]string{"install", "--dry-run"}, nil},
 		"install, asking nobody": {[]string{"install", "--dry-run=client"}, []string{"deployment.apps/koord-manager created (dry run)", "release/koordinator installed (dry run)"}},
 		"install, the names":     {[]string{"install", "--dry-run=client", "-o", "name"}, []string{"daemonset.apps/koordlet\n"}},

@@ -1,0 +1,167 @@
+package check
+
+import (
+	"context"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"koordinator.sh/koord/certificate"
+	"koordinator.sh/koord/deploy/release"
+)
+
+// secret is short for the type of a Secret.
+type secret = corev1.Secret
+
+// upstreamSecret is where upstream's koord-manager keeps the certificate of its webhooks.
+const upstreamSecret = "koordinator-webhook-certs"
+
+// fromCache lets the API server answer from memory.
+var fromCache = metav1.ListOptions{ResourceVersion: "0"}
+
+var (
+	apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+)
+
+// apiServiceName is the registration of the diagnostics API.
+const apiServiceName = "v1alpha1.diagnostics.koordinator.sh"
+
+func readNodes(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.Nodes, "list nodes", func(ctx context.Context) ([]corev1.Node, error) {
+		list, err := c.client.CoreV1().Nodes().List(ctx, fromCache)
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+}
+
+// readDeployments gets the Deployments by name: who may see the status of the system need not be allowed to list all.
+func readDeployments(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.Deployments, "get deployments", func(ctx context.Context) (out []appsv1.Deployment, _ error) {
+		for _, name := range []string{managerName, schedulerName, deschedulerName} {
+			found, err := c.client.AppsV1().Deployments(f.Namespace).Get(ctx, name, metav1.GetOptions{})
+			switch {
+			case apierrors.IsNotFound(err):
+			case err != nil:
+				return nil, err
+			default:
+				out = append(out, *found)
+			}
+		}
+		return out, nil
+	})
+}
+
+func readDaemonSets(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.DaemonSets, "get daemonsets", func(ctx context.Context) ([]appsv1.DaemonSet, error) {
+		found, err := c.client.AppsV1().DaemonSets(f.Namespace).Get(ctx, agentName, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return []appsv1.DaemonSet{*found}, nil
+	})
+}
+
+func readPods(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.Pods, "list pods", func(ctx context.Context) ([]corev1.Pod, error) {
+		list, err := c.client.CoreV1().Pods(f.Namespace).List(ctx, fromCache)
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+}
+
+func readServices(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.Services, "list services", func(ctx context.Context) ([]corev1.Service, error) {
+		list, err := c.client.CoreV1().Services(f.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+}
+
+func readEndpoints(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.Endpoints, "list endpointslices", func(ctx context.Context) ([]discoveryv1.EndpointSlice, error) {
+		list, err := c.client.DiscoveryV1().EndpointSlices(f.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+}
+
+func readNamespace(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.NamespaceLabels, "get namespace "+f.Namespace, func(ctx context.Context) (map[string]string, error) {
+		namespace, err := c.client.CoreV1().Namespaces().Get(ctx, f.Namespace, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return namespace.Labels, nil
+	})
+}
+
+// readSecrets gets the Secrets one by one: who may read these need not be allowed to list all.
+func readSecrets(ctx context.Context, c *Cluster, f *Facts) error {
+	for _, name := range []string{certificate.ManagerSecret, certificate.SchedulerSecret, certificate.DeschedulerSecret, upstreamSecret} {
+		of := &Fact[*secret]{}
+		err := fact(ctx, of, "get secret "+name, func(ctx context.Context) (*secret, error) {
+			return c.client.CoreV1().Secrets(f.Namespace).Get(ctx, name, metav1.GetOptions{})
+		})
+		if err != nil {
+			return err
+		}
+		f.Secrets[name] = of
+	}
+	return nil
+}
+
+func readAPIService(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.APIService, "get apiservice "+apiServiceName, func(ctx context.Context) (*unstructured.Unstructured, error) {
+		return c.dynamic.Resource(apiServices).Get(ctx, apiServiceName, metav1.GetOptions{})
+	})
+}
+
+func readDefinitions(ctx context.Context, c *Cluster, f *Facts) error {
+	err := fact(ctx, &f.Definitions, "list customresourcedefinitions", func(ctx context.Context) ([]unstructured.Unstructured, error) {
+		list, err := c.dynamic.Resource(definitions).List(ctx, fromCache)
+		if err != nil {
+			return nil, err
+		}
+		return list.Items, nil
+	})
+	f.Kept = map[string]string{}
+	for i := range f.Definitions.Value {
+		if owner := release.ForeignOwner(&f.Definitions.Value[i], c.Release); owner != "" {
+			f.Kept[f.Definitions.Value[i].GetName()] = owner
+		}
+	}
+	return err
+}
+
+// readElsewhere looks for Deployments of koord-manager in other namespaces.
+func readElsewhere(ctx context.Context, c *Cluster, f *Facts) error {
+	return fact(ctx, &f.Elsewhere, "list deployments of all namespaces", func(ctx context.Context) ([]string, error) {
+		list, err := c.client.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + managerName})
+		if err != nil {
+			return nil, err
+		}
+		var namespaces []string
+		for i := range list.Items {
+			if d := &list.Items[i]; d.Name == managerName && d.Namespace != f.Namespace {
+				namespaces = append(namespaces, d.Namespace)
+			}
+		}
+		slices.Sort(namespaces)
+		return namespaces, nil
+	})
+}
