@@ -40,14 +40,15 @@ func DeviceOverviews(in *DeviceSnapshot) []diagnosticsv1alpha1.DeviceOverview {
 	for i := range in.Pods {
 		pod := &in.Pods[i]
 		of := inputs[pod.Spec.NodeName]
-		if _, holds := device.HeldBy(pod); of == nil && in.All && holds {
+		if of == nil {
+			if _, holds := device.HeldBy(pod); !in.All || !holds {
+				continue
+			}
 			of = &deviceview.Input{Object: &schedulingv1alpha1.Device{}, Policy: policy, Unseen: in.Unseen}
 			of.Object.Name = pod.Spec.NodeName
 			inputs[pod.Spec.NodeName] = of
 		}
-		if of != nil {
-			of.Pods = append(of.Pods, pod)
-		}
+		of.Pods = append(of.Pods, pod)
 	}
 	for i := range in.Reservations {
 		if of := inputs[in.Reservations[i].Status.NodeName]; of != nil {
