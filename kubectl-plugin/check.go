@@ -214,7 +214,7 @@ func featureRows(report *check.Report, wide bool) []printer.FeatureRow {
 			gaps = append(gaps, fmt.Sprintf("%s (nodes: %d)", gap.Reason, len(gap.Nodes)))
 		}
 		rows = append(rows, printer.FeatureRow{
-			Name: c.Feature, Nodes: c.Nodes, Enabled: c.Enabled, Configured: c.Configured, Supported: c.Supported, Effective: c.Effective, Gaps: strings.Join(gaps, "; "),
+			Name: c.Feature, Nodes: c.Nodes, Enabled: c.Enabled, Configured: c.Configured, Supported: c.Supported, Effective: c.Effective, Known: c.Nodes - c.Unknown, Gaps: strings.Join(gaps, "; "),
 		})
 	}
 	return rows

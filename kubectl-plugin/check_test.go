@@ -171,6 +171,26 @@ func checkedCluster(t testing.TB) *livetest.Server {
 	return server
 }
 
+// asUpstream makes the installation one of upstream's chart: other labels, images, webhooks and ports, and no diagnostics API.
+func asUpstream(s *livetest.Server) {
+	s.Diagnostics = nil
+	s.Lists["apiservices"] = &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIServiceList"}}
+	deployments := s.Lists["deployments"].(*appsv1.DeploymentList)
+	for i := range deployments.Items {
+		d := &deployments.Items[i]
+		d.Labels = map[string]string{"koord-app": d.Name}
+		d.Spec.Template.Spec.Containers[0].Image = "registry.example.com/koordinator-sh/" + d.Name + ":v1.7.0"
+	}
+	for i := range s.Pods {
+		if pod := &s.Pods[i]; pod.Namespace == checkedNamespace {
+			pod.Labels = map[string]string{"koord-app": pod.Labels["app.kubernetes.io/name"]}
+		}
+	}
+	configurations := s.Lists["mutatingwebhookconfigurations"].(*admissionregistrationv1.MutatingWebhookConfigurationList)
+	configurations.Items[0].Name = "koordinator-mutating-webhook-configuration"
+	configurations.Items[0].Webhooks[0].ClientConfig.Service.Name = "koordinator-webhook-service"
+}
+
 func TestCheckPrints(t *testing.T) {
 	tests := map[string]struct {
 		line   string
@@ -198,6 +218,7 @@ func TestCheckPrints(t *testing.T) {
 		}},
 		"api-is-unavailable": {"check kubernetes", func(s *livetest.Server) { s.Lists["apiservices"] = apiServiceIs("False") }},
 		"strict":             {"check webhook -o short --strict", func(s *livetest.Server) { s.Denied = []string{"list services"} }},
+		"upstream":           {"check kubernetes scheduler agent webhook -o wide", asUpstream},
 		"hostile": {"check -o short", func(s *livetest.Server) {
 			s.Nodes[2].Name = "evil\x1b[31m\n✓ pass kubernetes/forged"
 			s.Pods = append(s.Pods, systemPod("koord-scheduler-\x1b[2J", "koord-scheduler", "worker-1", "--port=10251"))

@@ -152,7 +152,7 @@ func pointersTo(nodes []corev1.Node) []*corev1.Node {
 
 // judged is the findings of a configuration that is to be written over the current one.
 func judged(current *source.Configuration, data map[string]string, nodes []corev1.Node) []decision.Finding {
-	return decision.Validate(decision.Input{Data: data, Nodes: pointersTo(nodes), LoadAware: current.LoadAware, Descheduler: current.Descheduler, Features: current.Features})
+	return current.Judge(data, nodes)
 }
 
 func placeInFile(found []decision.Finding, file *configFile) {

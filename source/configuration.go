@@ -76,6 +76,16 @@ func (c *Configuration) Base() map[string]string {
 	return c.LastGood
 }
 
+// Judge returns what is noticed about data in place of that of the ConfigMap, by the scheduler, the descheduler and the agents that it was read
+// with, and by the nodes that strategies select from.
+func (c *Configuration) Judge(data map[string]string, nodes []corev1.Node) []configuration.Finding {
+	in := configuration.Input{Data: data, LoadAware: c.LoadAware, Descheduler: c.Descheduler, Features: c.Features}
+	for i := range nodes {
+		in.Nodes = append(in.Nodes, &nodes[i])
+	}
+	return configuration.Validate(in)
+}
+
 // Impact is what a change of the configuration has an effect on.
 type Impact struct {
 	Nodes []corev1.Node

@@ -23,6 +23,8 @@ type Capability struct {
 	Configured int `json:"configured"`
 	Supported  int `json:"supported"`
 	Effective  int `json:"effective"`
+	// Unknown counts the nodes whose agents do not know whether it is supported, such as simulated ones.
+	Unknown int `json:"unknown,omitempty"`
 	// Unsupported are the nodes that do not support all of it, by the reason.
 	Unsupported []CapabilityGap `json:"unsupported,omitempty"`
 }
@@ -85,6 +87,8 @@ func (c *Capability) count(node string, feature *diagnosticsv1alpha1.AgentFeatur
 			c.Unsupported = append(c.Unsupported, CapabilityGap{Reason: reason})
 		}
 		c.Unsupported[at].Nodes = append(c.Unsupported[at].Nodes, node)
+	default:
+		c.Unknown++
 	}
 }
 

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,9 +75,15 @@ func (c component) available(f *Facts) Outcome {
 		}
 	}
 	if status.State == install.StateUnknown {
-		return unknown(f.Installation.Unread[install.PartComponents]...)
+		return unknown(f.unreadComponents()...)
 	}
 	return judged(detail, found)
+}
+
+// unreadComponents says why the state of components could not be read.
+func (f *Facts) unreadComponents() []string {
+	unread := f.Installation.Unread
+	return slices.Concat(unread[install.PartDeployments], unread[install.PartLeases], unread[install.PartDaemonSets])
 }
 
 // tolerance is how far the clock of a leader may be ahead of this one.
@@ -88,7 +95,7 @@ func (c component) leader(f *Facts) Outcome {
 	case status == nil:
 		return skip("no workload of it in namespace %s, and no lease", f.Namespace)
 	case status.Leader == "" || status.RenewedAt == nil:
-		return unknown(f.Installation.Unread[install.PartComponents]...)
+		return unknown(f.unreadComponents()...)
 	}
 	detail := "led by " + status.Leader
 	if ahead := status.RenewedAt.Sub(f.Now); ahead > tolerance {

@@ -178,7 +178,7 @@ func healthy(t testing.TB) *Facts {
 			componentOf(managerName, "m_1"), componentOf(schedulerName, "s_1"), componentOf(deschedulerName, "d_1"),
 			{Name: agentName, State: install.StateReady, Workload: "DaemonSet", Ready: new(int32(2)), Desired: new(int32(2))},
 		},
-		API: install.APIStatus{Name: apiServiceName, State: install.StateReady}, Definitions: install.DefinitionStatus{State: install.StateReady},
+		API: install.APIStatus{Name: install.APIServiceName, State: install.StateReady}, Definitions: install.DefinitionStatus{State: install.StateReady},
 		Config:      install.ConfigStatus{State: install.StateReady, Colocation: new(true)},
 		Protections: install.ProtectionsStatus{State: install.StateReady, Expected: new(3), InForce: new(3)},
 		Enforcement: install.EnforcementStatus{State: install.StateReady, Nodes: new(2), Enforcing: 2},

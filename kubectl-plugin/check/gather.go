@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
@@ -35,21 +37,21 @@ type Cluster struct {
 	// Release whose namespace is checked.
 	Release release.Options
 
-	client  kubernetes.Interface
-	dynamic dynamic.Interface
+	client kubernetes.Interface
 }
 
 // Gather reads the facts that the selected checks look at. What may not be read, or fails, is kept as the reason why a fact is unknown; an
 // error means that the API server does not answer.
 func (c *Cluster) Gather(ctx context.Context, selection Selection) (*Facts, error) {
 	var err error
-	if c.client, c.dynamic, err = install.Clients(c.Getter); err != nil {
+	if c.client, _, err = install.Clients(c.Getter); err != nil {
 		return nil, err
 	}
 	f := &Facts{Now: c.Clock.Now(), Client: c.Version, Namespace: c.Release.Namespace, Secrets: map[string]*Fact[*secret]{}}
 	if f.Installation, err = install.Collect(ctx, c.Getter, c.Clock, c.Release); err != nil {
 		return nil, err
 	}
+	f.share(c.Release)
 	if f.Wanted, err = release.Definitions(); err != nil {
 		return nil, err
 	}
@@ -66,6 +68,22 @@ func (c *Cluster) Gather(ctx context.Context, selection Selection) (*Facts, erro
 	return f, c.ask(ctx, f, selection)
 }
 
+// share takes over what the status was concluded from.
+func (f *Facts) share(options release.Options) {
+	read, unread := f.Installation.Objects, f.Installation.Unread
+	f.Nodes = Fact[[]corev1.Node]{Value: read.Nodes, Unread: unread[install.PartNodes]}
+	f.Deployments = Fact[[]appsv1.Deployment]{Value: read.Deployments, Unread: unread[install.PartDeployments]}
+	f.DaemonSets = Fact[[]appsv1.DaemonSet]{Value: read.DaemonSets, Unread: unread[install.PartDaemonSets]}
+	f.APIService = Fact[*unstructured.Unstructured]{Value: read.APIService, Unread: unread[install.PartAPI]}
+	f.Definitions = Fact[[]unstructured.Unstructured]{Value: read.Definitions, Unread: unread[install.PartDefinitions]}
+	f.Kept = map[string]string{}
+	for i := range read.Definitions {
+		if owner := release.ForeignOwner(&read.Definitions[i], options); owner != "" {
+			f.Kept[read.Definitions[i].GetName()] = owner
+		}
+	}
+}
+
 // reading reads one fact for the checks of some categories.
 type reading struct {
 	categories []Category
@@ -77,24 +95,17 @@ func (r *reading) wanted(selection Selection) bool {
 	if r.stage == BeforeInstall && !selection.Before || r.stage == Installed && selection.Before {
 		return false
 	}
-	return len(r.categories) == 0 || slices.ContainsFunc(r.categories, func(c Category) bool { return slices.Contains(selection.Categories, c) })
+	return slices.ContainsFunc(r.categories, func(c Category) bool { return slices.Contains(selection.Categories, c) })
 }
-
-var components = []Category{Kubernetes, Scheduler, Manager, Agent, Webhook}
 
 // readings are all, each independent of the others.
 var readings = []reading{
-	{[]Category{Kubernetes, Node, Agent}, Always, readNodes},
-	{nil, Always, readDeployments},
-	{[]Category{Agent, Kubernetes}, Installed, readDaemonSets},
-	{components, Installed, readPods},
+	{[]Category{Scheduler, Manager, Agent, Webhook}, Installed, readPods},
 	{[]Category{Webhook}, Installed, readServices},
 	{[]Category{Webhook}, Installed, readEndpoints},
 	{[]Category{Webhook}, Installed, readNamespace},
 	{[]Category{Webhook}, Installed, readWebhooks},
 	{[]Category{Webhook, Kubernetes, Scheduler, Manager}, Installed, readSecrets},
-	{[]Category{Kubernetes}, Installed, readAPIService},
-	{[]Category{Kubernetes}, Always, readDefinitions},
 	{[]Category{Kubernetes}, Always, readElsewhere},
 	{[]Category{Kubernetes}, BeforeInstall, readRights},
 	{[]Category{Agent}, Installed, readOverviews},

@@ -4,16 +4,11 @@ import (
 	"context"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"koordinator.sh/koord/certificate"
-	"koordinator.sh/koord/deploy/release"
 )
 
 // secret is short for the type of a Secret.
@@ -24,51 +19,6 @@ const upstreamSecret = "koordinator-webhook-certs"
 
 // fromCache lets the API server answer from memory.
 var fromCache = metav1.ListOptions{ResourceVersion: "0"}
-
-var (
-	apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-	definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-)
-
-// apiServiceName is the registration of the diagnostics API.
-const apiServiceName = "v1alpha1.diagnostics.koordinator.sh"
-
-func readNodes(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.Nodes, "list nodes", func(ctx context.Context) ([]corev1.Node, error) {
-		list, err := c.client.CoreV1().Nodes().List(ctx, fromCache)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
-	})
-}
-
-// readDeployments gets the Deployments by name: who may see the status of the system need not be allowed to list all.
-func readDeployments(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.Deployments, "get deployments", func(ctx context.Context) (out []appsv1.Deployment, _ error) {
-		for _, name := range []string{managerName, schedulerName, deschedulerName} {
-			found, err := c.client.AppsV1().Deployments(f.Namespace).Get(ctx, name, metav1.GetOptions{})
-			switch {
-			case apierrors.IsNotFound(err):
-			case err != nil:
-				return nil, err
-			default:
-				out = append(out, *found)
-			}
-		}
-		return out, nil
-	})
-}
-
-func readDaemonSets(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.DaemonSets, "get daemonsets", func(ctx context.Context) ([]appsv1.DaemonSet, error) {
-		found, err := c.client.AppsV1().DaemonSets(f.Namespace).Get(ctx, agentName, metav1.GetOptions{})
-		if err != nil {
-			return nil, err
-		}
-		return []appsv1.DaemonSet{*found}, nil
-	})
-}
 
 func readPods(ctx context.Context, c *Cluster, f *Facts) error {
 	return fact(ctx, &f.Pods, "list pods", func(ctx context.Context) ([]corev1.Pod, error) {
@@ -123,29 +73,6 @@ func readSecrets(ctx context.Context, c *Cluster, f *Facts) error {
 		f.Secrets[name] = of
 	}
 	return nil
-}
-
-func readAPIService(ctx context.Context, c *Cluster, f *Facts) error {
-	return fact(ctx, &f.APIService, "get apiservice "+apiServiceName, func(ctx context.Context) (*unstructured.Unstructured, error) {
-		return c.dynamic.Resource(apiServices).Get(ctx, apiServiceName, metav1.GetOptions{})
-	})
-}
-
-func readDefinitions(ctx context.Context, c *Cluster, f *Facts) error {
-	err := fact(ctx, &f.Definitions, "list customresourcedefinitions", func(ctx context.Context) ([]unstructured.Unstructured, error) {
-		list, err := c.dynamic.Resource(definitions).List(ctx, fromCache)
-		if err != nil {
-			return nil, err
-		}
-		return list.Items, nil
-	})
-	f.Kept = map[string]string{}
-	for i := range f.Definitions.Value {
-		if owner := release.ForeignOwner(&f.Definitions.Value[i], c.Release); owner != "" {
-			f.Kept[f.Definitions.Value[i].GetName()] = owner
-		}
-	}
-	return err
 }
 
 // readElsewhere looks for Deployments of koord-manager in other namespaces.

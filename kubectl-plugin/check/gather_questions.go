@@ -2,12 +2,11 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
+	"time"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/kubectl-plugin/install"
 	"koordinator.sh/koord/source"
 )
@@ -35,25 +34,18 @@ func readConfig(ctx context.Context, c *Cluster, f *Facts) error {
 		if err != nil {
 			return ConfigFacts{}, err
 		}
-		in := decision.Input{Data: current.Base(), LoadAware: current.LoadAware, Descheduler: current.Descheduler, Features: current.Features}
 		out := ConfigFacts{Exists: current.Exists, Incomplete: current.Incomplete}
 		nodes, err := configurator.ConfigurationNodes(ctx)
 		if err != nil {
 			out.Incomplete = append(slices.Clone(out.Incomplete), err.Error()+"; strategies are checked by their selectors only")
 		}
-		in.Nodes = pointers(nodes)
-		out.Found = decision.Validate(in)
+		out.Found = current.Judge(current.Base(), nodes)
 		return out, nil
 	})
 }
 
-func pointers(nodes []corev1.Node) []*corev1.Node {
-	out := make([]*corev1.Node, len(nodes))
-	for i := range nodes {
-		out[i] = &nodes[i]
-	}
-	return out
-}
+// patience is how long the answers of all agents are waited for.
+const patience = time.Minute
 
 // ask asks the agents of all nodes for their features. It comes after the nodes are known, and only where the diagnostics API, through
 // which agents are asked, is available: without it each node would be explained from objects, which know no kernel.
@@ -72,15 +64,18 @@ func (c *Cluster) ask(ctx context.Context, f *Facts, selection Selection) error 
 	question := diagnosticsv1alpha1.NodeExplanationSpec{
 		Agent: &diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{diagnosticsv1alpha1.SectionFeatures}},
 	}
-	return fact(ctx, &f.Agents, "create nodeexplanationbatches", func(ctx context.Context) ([]AgentAnswer, error) {
-		explained, err := explainer.ExplainNodes(ctx, names, question)
-		if err != nil {
-			return nil, err
-		}
-		var out []AgentAnswer
-		for i := range explained {
-			out = append(out, AgentAnswer{Node: explained[i].Spec.NodeName, Agent: explained[i].Status.Agent})
-		}
-		return out, nil
-	})
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	explained, err := explainer.ExplainNodes(asking, names, question)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil: // agents that do not answer say nothing about the API server
+		f.Agents.Unread = []string{fmt.Sprintf("create nodeexplanationbatches: %s", err)}
+		return nil
+	}
+	for i := range explained {
+		f.Agents.Value = append(f.Agents.Value, AgentAnswer{Node: explained[i].Spec.NodeName, Agent: explained[i].Status.Agent})
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,6 +29,9 @@ func installRights(objects []*unstructured.Unstructured, namespace string) []Rig
 	}
 	add("", "secrets", namespace, "list", "create", "update", "delete")
 	for _, object := range objects {
+		if object.GetKind() == "Namespace" {
+			continue // one that exists stays as it is
+		}
 		resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
 		add(resource.Group, resource.Resource, object.GetNamespace(), "get", "create", "patch")
 		if object.GetKind() == "ClusterRole" || object.GetKind() == "Role" {
@@ -51,6 +55,9 @@ func readRights(ctx context.Context, c *Cluster, f *Facts) error {
 		return fmt.Errorf("read the manifests: %w", err)
 	}
 	wanted := installRights(objects, f.Namespace)
+	if _, err := c.client.CoreV1().Namespaces().Get(ctx, f.Namespace, metav1.GetOptions{}); apierrors.IsNotFound(err) {
+		wanted = append(wanted, Right{Verb: "create", Resource: "namespaces"})
+	}
 	return fact(ctx, &f.Rights, "create selfsubjectaccessreviews", func(ctx context.Context) ([]Right, error) {
 		allowed := make([]bool, len(wanted))
 		group, groupContext := errgroup.WithContext(ctx)

@@ -133,7 +133,7 @@ func TestChecksOfKubernetes(t *testing.T) {
 		"a development build": {"component-versions", func(_ *testing.T, f *Facts) { f.Client = "devel" }, Skipped, "", "development build"},
 		"outside the cluster": {"component-versions", func(_ *testing.T, f *Facts) { f.Deployments.Value, f.DaemonSets.Value = nil, nil }, Skipped, "", "outside the cluster"},
 		"the API is down": {"diagnostics-api", func(t *testing.T, f *Facts) {
-			f.Installation.Status.API = install.APIStatus{Name: apiServiceName, State: install.StateDown, Detail: "no response from 10.0.0.1"}
+			f.Installation.Status.API = install.APIStatus{Name: install.APIServiceName, State: install.StateDown, Detail: "no response from 10.0.0.1"}
 			statusFinds(finding.DiagnosticsUnavailable)(t, f)
 		}, Failed, finding.DiagnosticsUnavailable, "no response from 10.0.0.1"},
 		"upstream has no API":  {"diagnostics-api", asUpstream, Skipped, "", "answered from API objects"},
@@ -252,7 +252,7 @@ func TestChecksOfComponents(t *testing.T) {
 		"workloads are unread": {"scheduler-available", func(_ *testing.T, f *Facts) {
 			statusOf(f, schedulerName).State = install.StateUnknown
 			statusOf(f, schedulerName).Ready = nil
-			f.Installation.Unread[install.PartComponents] = unread("get deployments")
+			f.Installation.Unread[install.PartLeases] = unread("get deployments")
 		}, Unknown, "", "deployments"},
 		"agents on no node":     {"agent-available", func(t *testing.T, f *Facts) { statusFinds(finding.AgentUnavailable)(t, f) }, Failed, finding.AgentUnavailable, ""},
 		"a current lease":       {"scheduler-leader", nil, Pass, "", "led by s_1, renewed 2s ago"},
@@ -260,7 +260,7 @@ func TestChecksOfComponents(t *testing.T) {
 		"within the tolerance":  {"scheduler-leader", func(_ *testing.T, f *Facts) { statusOf(f, schedulerName).RenewedAt.Time = now.Add(3 * time.Second) }, Pass, "", "renewed 0s ago"},
 		"leases are unread": {"scheduler-leader", func(_ *testing.T, f *Facts) {
 			statusOf(f, schedulerName).Leader = ""
-			f.Installation.Unread[install.PartComponents] = unread("get leases")
+			f.Installation.Unread[install.PartLeases] = unread("get leases")
 		}, Unknown, "", "leases"},
 		"a recent restart": {"manager-restarts", terminated(5 * time.Minute), Warning, finding.ContainerRestarts, "was restarted 5m0s ago (restarts: 4), OOMKilled with exit code 137"},
 		"an old restart":   {"manager-restarts", terminated(2 * time.Hour), Pass, "", ""},
@@ -468,12 +468,14 @@ func TestTheMatrixCountsNodesByTheirAnswer(t *testing.T) {
 	off.Gate, off.Configured = false, diagnosticsv1alpha1.FeatureNo
 	silent := agentOf("node-4", suppression())
 	silent.Agent.Component = "koord-manager"
-	got := capabilities([]AgentAnswer{agentOf("node-1", suppression()), agentOf("node-2", unsupported), agentOf("node-3", off), silent, {Node: "node-5"}})
+	simulated := suppression()
+	simulated.Supported = diagnosticsv1alpha1.FeatureUnknown
+	got := capabilities([]AgentAnswer{agentOf("node-1", suppression()), agentOf("node-6", simulated), agentOf("node-2", unsupported), agentOf("node-3", off), silent, {Node: "node-5"}})
 	if len(got) != 1 {
 		t.Fatalf("matrix %+v", got)
 	}
 	row := got[0]
-	if row.Nodes != 3 || row.Enabled != 2 || row.Configured != 2 || row.Supported != 2 || row.Effective != 2 {
+	if row.Nodes != 4 || row.Enabled != 3 || row.Configured != 3 || row.Supported != 2 || row.Effective != 3 || row.Unknown != 1 {
 		t.Errorf("row %+v", row)
 	}
 	if len(row.Unsupported) != 1 || row.Unsupported[0].Reason != "no cpu.max" || !slices.Equal(row.Unsupported[0].Nodes, []string{"node-2"}) {

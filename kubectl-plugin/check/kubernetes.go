@@ -102,7 +102,7 @@ func definitionProblem(live, wanted *unstructured.Unstructured) string {
 	if live == nil {
 		return "does not exist"
 	}
-	if established, message := condition(live, "Established"); !established {
+	if established, message := install.Condition(live, "Established"); !established {
 		return strings.TrimRight("is not established: "+message, ": ")
 	}
 	have := servedVersions(live)
@@ -151,13 +151,13 @@ func diagnosticsCertificate(f *Facts) Outcome {
 	case len(f.APIService.Unread) > 0:
 		return unknown(f.APIService.Unread...)
 	case f.APIService.Value == nil:
-		return skip("no APIService %s", apiServiceName)
+		return skip("no APIService %s", install.APIServiceName)
 	}
 	object := f.APIService.Value.Object
 	service, _, _ := unstructured.NestedString(object, "spec", "service", "name") // a local APIService has none
 	encoded, _, _ := unstructured.NestedString(object, "spec", "caBundle")
 	return f.serving(served{
-		subject: "apiservice " + apiServiceName, service: service, bundle: decodeBundle(encoded), secret: f.Secrets[certificate.ManagerSecret],
+		subject: "apiservice " + install.APIServiceName, service: service, bundle: decodeBundle(encoded), secret: f.Secrets[certificate.ManagerSecret],
 	})
 }
 
@@ -183,16 +183,4 @@ func otherInstallations(f *Facts) Outcome {
 			"namespace %q has a Deployment koord-manager too", namespace))
 	}
 	return judged("", found)
-}
-
-// condition returns whether a condition is true, and its message.
-func condition(object *unstructured.Unstructured, kind string) (bool, string) {
-	entries, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, entry := range entries {
-		if fields, ok := entry.(map[string]any); ok && fields["type"] == kind {
-			message, _ := fields["message"].(string)
-			return fields["status"] == "True", message
-		}
-	}
-	return false, ""
 }

@@ -20,10 +20,10 @@ import (
 	"koordinator.sh/koord/source/live"
 )
 
-const (
-	apiServiceName = "v1alpha1.diagnostics.koordinator.sh"
-	configName     = "slo-controller-config"
-)
+// APIServiceName is the registration of the diagnostics API.
+const APIServiceName = "v1alpha1.diagnostics.koordinator.sh"
+
+const configName = "slo-controller-config"
 
 var (
 	apiServices = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
@@ -46,6 +46,8 @@ type collector struct {
 	// part is what is being read, and unread why parts could not be read whole.
 	part   Part
 	unread map[Part][]string
+	// objects are what was read.
+	objects Objects
 }
 
 // collect gathers the status of what is in the namespace. A cluster that has nothing of the system is a NotInstalled error.
@@ -68,7 +70,7 @@ func (c *collector) collectParts(ctx context.Context, namespace string) error {
 		read func(context.Context) error
 	}{
 		{PartRelease, c.collectRelease}, {PartKubernetes, c.collectKubernetes}, {PartDefinitions, c.collectDefinitions}, {PartConfig, c.collectConfig},
-		{PartEvictions, c.collectEvictions}, {PartComponents, c.collectComponents}, {PartAPI, c.collectAPI}, {PartProtections, c.collectProtections},
+		{PartEvictions, c.collectEvictions}, {PartDeployments, c.collectComponents}, {PartAPI, c.collectAPI}, {PartProtections, c.collectProtections},
 		{PartEnforcement, c.collectEnforcement}, {PartNodes, c.collectNodes}, {PartQuotas, c.collectQuotas}, {PartLoops, c.collectLoops},
 	} {
 		c.part = step.part
@@ -154,10 +156,11 @@ func (c *collector) collectDefinitions(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("list the resource definitions: %w", err)
 	}
+	c.objects.Definitions = live.Items
 	state.Established = new(int)
 	established := map[string]bool{}
 	for i := range live.Items {
-		if ready, _ := condition(&live.Items[i], "Established"); ready {
+		if ready, _ := Condition(&live.Items[i], "Established"); ready {
 			established[live.Items[i].GetName()] = true
 		}
 	}
@@ -198,8 +201,8 @@ func (c *collector) collectConfig(ctx context.Context) error {
 
 func (c *collector) collectAPI(ctx context.Context) error {
 	state := &c.status.API
-	state.Name = apiServiceName
-	service, err := c.dynamic.Resource(apiServices).Get(ctx, apiServiceName, metav1.GetOptions{})
+	state.Name = APIServiceName
+	service, err := c.dynamic.Resource(apiServices).Get(ctx, APIServiceName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		state.State = StateAbsent
@@ -207,23 +210,24 @@ func (c *collector) collectAPI(ctx context.Context) error {
 		state.State = StateUnknown
 		return nil
 	case err != nil:
-		return fmt.Errorf("get apiservice %q: %w", apiServiceName, err)
+		return fmt.Errorf("get apiservice %q: %w", APIServiceName, err)
 	default:
-		available, why := condition(service, "Available")
+		c.objects.APIService = service
+		available, why := Condition(service, "Available")
 		state.State, state.Detail = StateReady, ""
 		if !available {
 			state.State, state.Detail = StateDown, why
 		}
 	}
 	if state.State != StateReady {
-		c.find(finding.DiagnosticsUnavailable, fmt.Sprintf("apiservice %q is %s: questions are answered from API objects only", apiServiceName, state.State),
-			"kubectl get apiservice "+apiServiceName)
+		c.find(finding.DiagnosticsUnavailable, fmt.Sprintf("apiservice %q is %s: questions are answered from API objects only", APIServiceName, state.State),
+			"kubectl get apiservice "+APIServiceName)
 	}
 	return nil
 }
 
-// condition returns whether a condition is true, and its message.
-func condition(object *unstructured.Unstructured, kind string) (bool, string) {
+// Condition returns whether a condition of an object is true, and its message.
+func Condition(object *unstructured.Unstructured, kind string) (bool, string) {
 	entries, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, entry := range entries {
 		if fields, ok := entry.(map[string]any); ok && fields["type"] == kind {

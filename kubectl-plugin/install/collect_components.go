@@ -82,6 +82,7 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 
 // collectDeployment fills in the workload; it is false when workloads may not be read.
 func (c *collector) collectDeployment(ctx context.Context, status *ComponentStatus) (bool, error) {
+	c.part = PartDeployments
 	deployment, err := c.client.AppsV1().Deployments(c.status.Namespace).Get(ctx, status.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -91,6 +92,7 @@ func (c *collector) collectDeployment(ctx context.Context, status *ComponentStat
 	case err != nil:
 		return false, fmt.Errorf("get deployment %q: %w", status.Name, err)
 	}
+	c.objects.Deployments = append(c.objects.Deployments, *deployment)
 	status.Workload, status.Ready, status.Desired = "Deployment", &deployment.Status.ReadyReplicas, new(int32(1))
 	if deployment.Spec.Replicas != nil {
 		status.Desired = deployment.Spec.Replicas
@@ -100,6 +102,7 @@ func (c *collector) collectDeployment(ctx context.Context, status *ComponentStat
 
 // lease is nil when there is none; it is false when leases may not be read.
 func (c *collector) lease(ctx context.Context, name string) (*coordinationv1.Lease, bool, error) {
+	c.part = PartLeases
 	lease, err := c.client.CoordinationV1().Leases(c.status.Namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -123,6 +126,7 @@ func (c *collector) held(lease *coordinationv1.Lease) bool {
 
 // collectAgent reports koordlet where a DaemonSet runs it.
 func (c *collector) collectAgent(ctx context.Context) error {
+	c.part = PartDaemonSets
 	daemon, err := c.client.AppsV1().DaemonSets(c.status.Namespace).Get(ctx, "koordlet", metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -133,6 +137,7 @@ func (c *collector) collectAgent(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("get daemonset %q: %w", "koordlet", err)
 	}
+	c.objects.DaemonSets = append(c.objects.DaemonSets, *daemon)
 	ready, desired := daemon.Status.NumberReady, daemon.Status.DesiredNumberScheduled
 	status := ComponentStatus{Name: "koordlet", Workload: "DaemonSet", Ready: &ready, Desired: &desired, State: StateReady}
 	switch {

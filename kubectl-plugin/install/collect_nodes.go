@@ -29,6 +29,7 @@ func (c *collector) collectNodes(ctx context.Context) error {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
 	slices.SortFunc(nodes.Items, func(a, b corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	c.objects.Nodes = nodes.Items
 	var shared sharedFindings
 	for i := range nodes.Items {
 		node := &nodes.Items[i]

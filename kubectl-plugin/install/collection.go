@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/dynamic"
@@ -25,7 +28,9 @@ const (
 	PartDefinitions Part = "definitions"
 	PartConfig      Part = "config"
 	PartEvictions   Part = "evictions"
-	PartComponents  Part = "components"
+	PartDeployments Part = "deployments"
+	PartLeases      Part = "leases"
+	PartDaemonSets  Part = "daemonsets"
 	PartAPI         Part = "api"
 	PartProtections Part = "protections"
 	PartEnforcement Part = "enforcement"
@@ -39,6 +44,20 @@ type Collection struct {
 	Status *InstallationStatus
 	// Unread says for each part why it could not be read whole, such as a right that is missing.
 	Unread map[Part][]string
+	Objects
+}
+
+// Objects are what a status was concluded from.
+type Objects struct {
+	// Definitions are all custom resource definitions of the cluster.
+	Definitions []unstructured.Unstructured
+	// APIService of the diagnostics API; nil when there is none.
+	APIService *unstructured.Unstructured
+	// Nodes by name.
+	Nodes []corev1.Node
+	// Deployments and DaemonSets of the components.
+	Deployments []appsv1.Deployment
+	DaemonSets  []appsv1.DaemonSet
 }
 
 // Collect reads the status of the release that the options name. An error means that the API server does not answer.
@@ -50,7 +69,7 @@ func Collect(ctx context.Context, getter genericclioptions.RESTClientGetter, clo
 	if err := c.collectParts(ctx, options.Namespace); err != nil {
 		return nil, err
 	}
-	return &Collection{Status: c.status, Unread: c.unread}, nil
+	return &Collection{Status: c.status, Unread: c.unread, Objects: c.objects}, nil
 }
 
 // Clients returns the clients that an installation is read with. The typed one prefers protobuf.

@@ -145,7 +145,7 @@ func newQuotaPod(quota string, of corev1.ResourceName, amount string) *corev1.Po
 
 func TestStatusPrintsTheGoldenTables(t *testing.T) {
 	apiService := func(status, message string) runtime.Object {
-		return withCondition("apiregistration.k8s.io/v1", "APIService", apiServiceName, "Available", status, message)
+		return withCondition("apiregistration.k8s.io/v1", "APIService", APIServiceName, "Available", status, message)
 	}
 	tests := map[string]struct {
 		objects []runtime.Object

@@ -72,7 +72,7 @@ func (n CheckNote) write(b *strings.Builder, o Options) {
 		wrapped(b, o, 8, o.Style.Paint(Dim, "hint: ")+o.Style.Clean(Called(o.Program, n.Help)))
 	}
 	if n.Documentation != "" {
-		wrapped(b, o, 8, o.Style.Paint(Dim, "see ")+o.Style.Clean(n.Documentation))
+		wrapped(b, o, 8, o.Style.Paint(Dim, "see ")+o.Style.Clean(Called(o.Program, "koordctl why "+n.Code)+" or "+n.Documentation))
 	}
 }
 
@@ -98,6 +98,8 @@ func ShortChecks(w io.Writer, groups []CheckGroup, o Options) error {
 type FeatureRow struct {
 	Name                                             string
 	Nodes, Enabled, Configured, Supported, Effective int
+	// Known counts the nodes of which it is known whether they support it.
+	Known int
 	// Gaps say why nodes do not support it.
 	Gaps string
 }
@@ -115,9 +117,12 @@ func FeatureMatrix(w io.Writer, rows []FeatureRow, o Options) error {
 		{header: "EFFECTIVE", right: true}, {header: "UNSUPPORTED", flexible: 20, drop: 1},
 	}}
 	for _, row := range rows {
-		supported := text(outOf(row.Supported, row.Nodes))
-		if row.Gaps != "" {
-			supported = painted(Warn, outOf(row.Supported, row.Nodes))
+		supported := text(outOf(row.Supported, row.Known))
+		switch {
+		case row.Known == 0:
+			supported = painted(Dim, unknown)
+		case row.Gaps != "":
+			supported.role = Warn
 		}
 		t.add(text(row.Name), text(outOf(row.Enabled, row.Nodes)), text(outOf(row.Configured, row.Nodes)), supported,
 			text(outOf(row.Effective, row.Nodes)), painted(Dim, orNone(row.Gaps)))
