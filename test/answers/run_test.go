@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -20,6 +21,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	topologyv1alpha1 "koordinator.sh/koord/api/topology/v1alpha1"
+	"koordinator.sh/koord/deploy/release"
 	kubectlplugin "koordinator.sh/koord/kubectl-plugin"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live"
@@ -71,16 +73,29 @@ func cluster(t *testing.T, q *question) *livetest.Server {
 		}
 	}
 	for kind, objects := range byKind {
-		list, err := scheme.New(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
+		list, err := scheme.New(listKind)
 		if err != nil {
 			t.Fatal(err)
 		}
+		list.GetObjectKind().SetGroupVersionKind(listKind) // as the API server does
 		if err := meta.SetList(list, objects); err != nil {
 			t.Fatal(err)
 		}
 		plural, _ := meta.UnsafeGuessKindToResource(kind)
 		server.Lists[plural.Resource] = list
 	}
+	definitions, err := release.Definitions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	crds := unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinitionList"}}
+	for _, definition := range definitions {
+		definition.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
+		crds.Items = append(crds.Items, *definition)
+	}
+	server.Lists["customresourcedefinitions"] = &crds
+	server.Lists["apiservices"] = &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIServiceList"}}
 	return server
 }
 
@@ -93,6 +108,12 @@ var otherKinds = []schema.GroupVersionKind{
 	{Group: "apps", Version: "v1", Kind: "Deployment"},
 	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
 	{Group: "apps", Version: "v1", Kind: "DaemonSet"},
+	{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingWebhookConfiguration"},
+	{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration"},
+	{Group: "discovery.k8s.io", Version: "v1", Kind: "EndpointSlice"},
+	{Version: "v1", Kind: "Secret"},
+	{Version: "v1", Kind: "Service"},
+	{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"},
 }
 
 // answer runs a command of a question, and returns what a terminal shows.
