@@ -179,6 +179,21 @@ func TestEveryCommandSaysTheSameOfAConnection(t *testing.T) {
 	}
 }
 
+// TestANameIsUnknownWithoutAnAnswer: that no object has it cannot be said then.
+func TestANameIsUnknownWithoutAnAnswer(t *testing.T) {
+	clusters := brokenClusters(t)
+	for what, want := range map[string]finding.Code{
+		"a server that is down": finding.ClusterUnreachable, "an untrusted server": finding.CertificateRejected, "a server that forbids": finding.Forbidden,
+	} {
+		t.Run(what, func(t *testing.T) {
+			got := runAt(t, "why web-0 -n shop", clusters[what])
+			if got.code != ExitError || strings.Count(got.stderr, "error: ") != 1 || !strings.Contains(got.stderr, "\n"+string(want)+" ") || strings.Contains(got.stderr, "incomplete: ") {
+				t.Errorf("exit code %d, want %d with code %s alone:\n%s", got.code, ExitError, want, got.stderr)
+			}
+		})
+	}
+}
+
 // TestEveryCommandIsKnownToAskOrNot, so that a new one is tested too.
 func TestEveryCommandIsKnownToAskOrNot(t *testing.T) {
 	var got []string

@@ -140,7 +140,7 @@ func TestObjectsThatAreNotThereAreNotFound(t *testing.T) {
 		"forecast evictions worker-9":                  {`node "worker-9" not found`, "koordctl top nodes"},
 		"audit node worker-9":                          {`node "worker-9" not found`, "koordctl top nodes"},
 		"why pod/hugs -n shop":                         {`pod "hugs" not found in namespace "shop", did you mean "huge"?`, "koordctl top pods -n shop"},
-		"why nonsense":                                 {`no node, pod, reservation, recommendation, migration, quota or gang is named "nonsense" in namespace "shop"`, "koordctl top pods -A"},
+		"why nonsense":                                 {`no object that can be explained is named "nonsense" in namespace "shop"`, "koordctl top pods -A"},
 		"why KOORD9999":                                {`code "KOORD9999" not found`, "koordctl codes"},
 		"config get colocation-config --node worker-9": {`node "worker-9" not found`, "koordctl top nodes"},
 		"config rollback --to 77 --yes":                {"revision 77 not found", "koordctl config history"},

@@ -129,7 +129,7 @@ func TestGangsPrint(t *testing.T) {
 		"why-name-twice": {line: "why train", edit: func(s *livetest.Server) {
 			s.Pods = append(s.Pods, gangPod("train", "", "worker-1", ""))
 		}},
-		"why-name-not-permitted": {line: "why trains", edit: func(s *livetest.Server) { s.Denied = []string{"list pods", "list elasticquotas"} }},
+		"why-name-not-permitted": {line: "why trains", edit: func(s *livetest.Server) { s.Denied = []string{"get pods", "get elasticquotas"} }},
 		"why-gang-hostile": {line: "why gang/train", edit: func(s *livetest.Server) {
 			for i := range s.Pods {
 				for c := range s.Pods[i].Status.Conditions {

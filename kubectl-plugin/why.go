@@ -1,9 +1,10 @@
 package kubectlplugin
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -32,12 +33,8 @@ const whyExamples = `  # Explain why a pod is pending
   # Explain a code
   %[1]s why KOORD0102`
 
-// nameLimit bounds the names of a kind among which one without a type is looked for.
-const nameLimit = 10000
-
 func newWhyCommand(s *session) *cobra.Command {
 	o := &codesOptions{}
-	depth := briefly
 	cmd := &cobra.Command{
 		Use:               "why CODE|NAME|TYPE/NAME",
 		Short:             "Explain an object in a few lines, or a finding code",
@@ -60,7 +57,7 @@ func newWhyCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addAll(cmd)
-	cmd.Flags().IntVar(&depth, depthFlag, briefly, "How much to answer of an object: 1 briefly, 2 as explain does, 3 as explain -o wide does")
+	cmd.Flags().Int(depthFlag, briefly, "How much to answer of an object: 1 briefly, 2 as explain does, 3 as explain -o wide does")
 	return cmd
 }
 
@@ -84,32 +81,23 @@ func explainNamed(cmd *cobra.Command, s *session, name string) error {
 	return explain.RunE(explain, []string{name})
 }
 
-// kindNamed is the kind of the only object of a name in the namespace, or of no namespace. Kinds that the user may not list are reported as
-// unseen, those that are not served have no objects.
+// kindNamed is the kind of the only object of a name in the namespace, or of no namespace.
 func kindNamed(ctx context.Context, s *session, name string) (source.Kind, error) {
 	src, err := s.connect()
 	if err != nil {
 		return source.Kind{}, err
 	}
+	reader, can := src.(source.ObjectReader)
+	if !can {
+		return source.Kind{}, errors.New("look for an object by its name: not available from this source")
+	}
 	namespace, err := s.namespace()
 	if err != nil {
 		return source.Kind{}, err
 	}
-	var found []source.Kind
-	var unseen []string
-	for _, kind := range kindsOf(explains) {
-		names, err := src.Names(ctx, kind, namespace, nameLimit)
-		coded, _ := finding.From(err)
-		switch {
-		case err == nil:
-			if slices.Contains(names, name) {
-				found = append(found, kind)
-			}
-		case coded != nil && coded.Code == finding.ClusterUnreachable:
-			return source.Kind{}, err
-		case coded == nil || coded.Code != finding.NotFound && coded.Code != finding.NotInstalled:
-			unseen = append(unseen, err.Error())
-		}
+	found, unseen, err := kindsNamed(ctx, reader, namespace, name)
+	if err != nil {
+		return source.Kind{}, err
 	}
 	if len(found) == 1 {
 		return found[0], nil
@@ -122,6 +110,30 @@ func kindNamed(ctx context.Context, s *session, name string) (source.Kind, error
 		}
 		return source.Kind{}, usage("%q is the name of more than one object: %s", name, strings.Join(candidates, ", "))
 	}
-	err = fmt.Errorf("no %s is named %q in namespace %q", alternatives(singular(kindsOf(explains))), name, namespace)
+	err = fmt.Errorf("no object that can be explained is named %q in namespace %q", name, namespace)
 	return source.Kind{}, finding.Wrap(err, finding.NotFound, "koordctl top pods -A")
+}
+
+// kindsNamed are the kinds of the objects of a name, and why others are unseen, such as that the user may not get their objects. A kind
+// that is not served has no objects. Where every kind is unseen, or no API server answers, nothing can be said of the name.
+func kindsNamed(ctx context.Context, reader source.ObjectReader, namespace, name string) (found []source.Kind, unseen []string, err error) {
+	kinds := kindsOf(explains)
+	var first error
+	for _, kind := range kinds {
+		_, err := reader.Object(ctx, kind, namespace, name)
+		coded, _ := finding.From(err)
+		switch {
+		case err == nil:
+			found = append(found, kind)
+		case coded != nil && coded.Code == finding.NotFound:
+		case ctx.Err() != nil, coded != nil && (coded.Code == finding.ClusterUnreachable || coded.Code == finding.CertificateRejected):
+			return nil, nil, err
+		default:
+			unseen, first = append(unseen, err.Error()), cmp.Or(first, err)
+		}
+	}
+	if len(unseen) == len(kinds) {
+		return nil, nil, first
+	}
+	return found, unseen, nil
 }

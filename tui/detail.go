@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -20,13 +19,6 @@ import (
 type detail struct {
 	text       func(width int) []string
 	incomplete []string
-}
-
-// objectReader is a source that can also read objects whole. The yaml screen of one that cannot shows the explanation,
-// which explain -o yaml prints.
-type objectReader interface {
-	// Object is the object of that kind and name as the API server has it; the namespace is ignored for kinds without one.
-	Object(ctx context.Context, kind source.Kind, namespace, name string) (*unstructured.Unstructured, error)
 }
 
 func describeAction() action {
@@ -152,8 +144,9 @@ func (m *Model) yamlOf(ctx context.Context, src source.Source, about object, sub
 	return detail{text: func(width int) []string { return m.yamlText(lines, width) }, incomplete: incomplete}, nil
 }
 
+// objectOf is the object; from a source that cannot read objects, the explanation that explain -o yaml prints.
 func objectOf(ctx context.Context, src source.Source, about object, subject *subject) (found any, incomplete []string, err error) {
-	reader, ok := src.(objectReader)
+	reader, ok := src.(source.ObjectReader)
 	if !ok {
 		return subject.explanation(ctx, src, about)
 	}
