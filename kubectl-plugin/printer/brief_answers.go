@@ -21,10 +21,9 @@ func BriefPod(e *diagnosticsv1alpha1.PodExplanation) Brief {
 		g := &s.Groups[i]
 		a.Evidence = append(a.Evidence, count(int(g.Count), "node")+": "+cmp.Or(g.Message, g.Reason)+" ["+g.Code+"]")
 	}
-	// The change that helps must not be the line that is cut.
-	a.Evidence = a.Evidence[:min(len(a.Evidence), mostEvidence-1)]
 	if s.Fix != nil {
-		a.Evidence = append(a.Evidence, "smallest change that helps: "+s.Fix.Description)
+		// The change that helps must not be the line that is cut.
+		a.Evidence = append(a.Evidence[:min(len(a.Evidence), mostEvidence-1)], "smallest change that helps: "+s.Fix.Description)
 		if !strings.Contains(s.Fix.Command, "\n") {
 			a.Next = append(a.Next, s.Fix.Command)
 		}
@@ -44,7 +43,7 @@ func BriefNode(e *diagnosticsv1alpha1.NodeExplanation) Brief {
 		switch name := shortResource(p.Resource); {
 		case p.Reason == "":
 		case p.Published != nil && p.Computed != nil:
-			a.Evidence = append(a.Evidence, fmt.Sprintf("%s: node.status says %s, computed now are %s; %s", name,
+			a.Evidence = append(a.Evidence, fmt.Sprintf("%s: node.status says %s, now computed as %s; %s", name,
 				QuantityWithUnit(*p.Published, p.Unit), QuantityWithUnit(*p.Computed, p.Unit), p.Reason))
 		default:
 			a.Evidence = append(a.Evidence, name+": "+p.Reason)

@@ -73,4 +73,8 @@ func TestABriefAnswerOfAPodKeepsTheChangeThatHelps(t *testing.T) {
 	if diff := cmp.Diff([]string{"kubectl uncordon n", "koordctl explain pod web -n shop"}, got.Next); diff != "" {
 		t.Errorf("next (-want +got):\n%s", diff)
 	}
+	e.Status.Fix = nil
+	if without := BriefPod(e); len(without.Evidence) != len(e.Status.Groups) {
+		t.Errorf("without such a change, evidence %q", without.Evidence)
+	}
 }
