@@ -1,7 +1,6 @@
 package kubectlplugin
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -121,21 +120,14 @@ func (o *codesOptions) one(s *session, text string) error {
 	})
 }
 
-// codeObject makes an entry an object with kind and name, like every other answer.
+// codeObject is an entry as an object. The name of an object is in its metadata, so that of the code is its title.
 func codeObject(entry finding.Entry) (*unstructured.Unstructured, error) {
-	data, err := json.Marshal(entry)
+	item, err := objectOf("FindingCode", string(entry.Code), entry)
 	if err != nil {
-		return nil, fmt.Errorf("encode finding %q: %w", entry.Code, err)
+		return nil, err
 	}
-	object := map[string]any{}
-	if err := json.Unmarshal(data, &object); err != nil {
-		return nil, fmt.Errorf("decode finding %q: %w", entry.Code, err)
-	}
-	delete(object, "name")
-	object["title"] = entry.Name
-	item := &unstructured.Unstructured{Object: object}
-	item.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("FindingCode"))
-	item.SetName(string(entry.Code))
+	delete(item.Object, "name")
+	item.Object["title"] = entry.Name
 	return item, nil
 }
 

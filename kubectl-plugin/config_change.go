@@ -115,7 +115,7 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 	}
 	if err := o.answerable(s); err != nil {
 		// Errors are said first, because an answer would not help against them. Making the plan would be in vain.
-		return cmp.Or(refuse(s, c, judged(c.current, c.data, nil), nothingWritten), err)
+		return cmp.Or(refuse(s, c, c.current.Judge(c.data, nil), nothingWritten), err)
 	}
 	made, err := makePlan(ctx, s, configurator, c)
 	if err != nil {

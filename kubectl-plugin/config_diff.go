@@ -75,7 +75,7 @@ func (o *configDiffOptions) run(ctx context.Context, s *session, args []string) 
 	if err != nil {
 		return false, err
 	}
-	if err := refuse(s, change{current: current, data: next}, judged(current, next, nil), "it cannot be compared"); err != nil {
+	if err := refuse(s, change{current: current, data: next}, current.Judge(next, nil), "it cannot be compared"); err != nil {
 		return false, err
 	}
 	changes := configplan.SettingChanges(readable(s, old), readable(s, next))

@@ -141,7 +141,7 @@ func checkEdited(current *source.Configuration, text []byte) (map[string]string,
 	}
 	data := document.data
 	var errs []decision.Finding
-	for _, f := range judged(current, data, nil) {
+	for _, f := range current.Judge(data, nil) {
 		if f.Rejects() && data[f.Key] != current.Data[f.Key] {
 			errs = append(errs, f)
 		}

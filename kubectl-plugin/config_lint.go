@@ -13,7 +13,6 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/kubectl-plugin/printer"
-	"koordinator.sh/koord/source"
 )
 
 const configLintLong = `Check the whole configuration and report all problems at once: values that cannot be read or are out of range, with their
@@ -148,11 +147,6 @@ func pointersTo(nodes []corev1.Node) []*corev1.Node {
 		out[i] = &nodes[i]
 	}
 	return out
-}
-
-// judged is the findings of a configuration that is to be written over the current one.
-func judged(current *source.Configuration, data map[string]string, nodes []corev1.Node) []decision.Finding {
-	return current.Judge(data, nodes)
 }
 
 func placeInFile(found []decision.Finding, file *configFile) {

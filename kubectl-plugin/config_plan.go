@@ -206,7 +206,7 @@ func makePlan(ctx context.Context, s *session, configurator source.Configurator,
 	}
 	plan := configplan.Of(in)
 	return &madePlan{
-		change: c, plan: plan, unknown: in.Unknown, found: append(judged(c.current, c.data, impact.Nodes), plan.Findings()...),
+		change: c, plan: plan, unknown: in.Unknown, found: append(c.current.Judge(c.data, impact.Nodes), plan.Findings()...),
 		missing: slices.Concat(impact.Incomplete, c.current.Incomplete, plan.Incomplete),
 	}, nil
 }
