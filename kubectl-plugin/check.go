@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +46,6 @@ const shortFormat, junitFormat = "short", "junit"
 type checkOptions struct {
 	output
 	gate
-	before      bool
 	wait        time.Duration
 	releaseName string
 	selection   check.Selection
@@ -57,16 +55,12 @@ func newCheckCommand(s *session) *cobra.Command {
 	o := &checkOptions{}
 	o.output.more = []string{shortFormat, junitFormat}
 	cmd := &cobra.Command{
-		Use:         "check [" + strings.Join(check.CategoryNames(), "|") + "]...",
-		Short:       "Check the installation and say what to do about each problem",
-		Long:        checkLong,
-		Example:     fmt.Sprintf(checkExamples, s.Name),
-		Annotations: map[string]string{answerAnnotation: "CheckReport"},
-		GroupID:     "see",
-		Args: func(_ *cobra.Command, args []string) error {
-			_, err := check.ParseCategories(args)
-			return err
-		},
+		Use:               "check [" + strings.Join(check.CategoryNames(), "|") + "]...",
+		Short:             "Check the installation and say what to do about each problem",
+		Long:              checkLong,
+		Example:           fmt.Sprintf(checkExamples, s.Name),
+		Annotations:       map[string]string{answerAnnotation: "CheckReport"},
+		GroupID:           "see",
 		ValidArgsFunction: completeCategories,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(args); err != nil {
@@ -77,16 +71,15 @@ func newCheckCommand(s *session) *cobra.Command {
 	}
 	o.output.addFlags(cmd, false)
 	o.gate.addFlags(cmd)
-	cmd.Flags().BoolVar(&o.before, "pre", false, "Check what an installation needs, before it")
+	cmd.Flags().BoolVar(&o.selection.Before, "pre", false, "Check what an installation needs, before it")
 	cmd.Flags().DurationVar(&o.wait, "wait", 0, "Check again until nothing fails that time may help, at most for this long")
 	cmd.Flags().StringVar(&o.releaseName, "release-name", release.DefaultName, "Name of the Helm release")
 	return cmd
 }
 
 // completeCategories proposes the categories that are not named yet.
-func completeCategories(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	left := slices.DeleteFunc(check.CategoryNames(), func(name string) bool { return slices.Contains(args, name) })
-	return left, cobra.ShellCompDirectiveNoFileComp
+func completeCategories(_ *cobra.Command, args []string, prefix string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return matching(check.CategoryNames(), args, prefix), cobra.ShellCompDirectiveNoFileComp
 }
 
 func (o *checkOptions) complete(args []string) error {
@@ -99,11 +92,10 @@ func (o *checkOptions) complete(args []string) error {
 	if o.wait < 0 {
 		return usage("--wait must not be negative")
 	}
-	categories, err := check.ParseCategories(args)
-	if err != nil {
-		return &usageError{err}
+	var err error
+	if o.selection.Categories, err = check.ParseCategories(args); err != nil {
+		return usage("%w", err)
 	}
-	o.selection = check.Selection{Categories: categories, Before: o.before}
 	return nil
 }
 
@@ -182,7 +174,7 @@ func checkRow(result *check.Result) printer.CheckRow {
 	for i := range result.Findings {
 		f := &result.Findings[i]
 		row.Notes = append(row.Notes, printer.CheckNote{
-			Severity: string(f.Severity), Role: printer.SeverityRole(f.Severity), Code: f.Code, Message: f.Message, Help: f.Help(), Documentation: f.Documentation,
+			Severity: f.Severity, Code: f.Code, Message: f.Message, Help: f.Help(), Documentation: f.Documentation,
 		})
 	}
 	return row

@@ -3,8 +3,8 @@ package kubectlplugin
 import (
 	"encoding/json"
 	"encoding/xml"
-	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,11 +266,37 @@ func TestCheckGoesOnWithoutARight(t *testing.T) {
 					named = named || strings.Contains(c.Detail, resource) && strings.Contains(c.Detail, "not permitted")
 				}
 			}
-			if !named && denied != "get secrets" { // the Secrets are judged only where a webhook's bundle can be read
+			if !named {
 				t.Errorf("no check is unknown for want of %q: %s", denied, got.stdout)
 			}
 			if !strings.Contains(got.stderr, "incomplete: ") {
 				t.Errorf("standard error %q", got.stderr)
+			}
+		})
+	}
+}
+
+// TestCheckGoesOnWhereARequestFails: what the API server fails to answer is unknown, like what may not be read.
+func TestCheckGoesOnWhereARequestFails(t *testing.T) {
+	for _, failing := range []string{
+		"list secrets", "list customresourcedefinitions", "get configmaps", "get deployments", "get leases", "get daemonsets", "get apiservices", "list nodemetrics",
+		"list nodes", "list elasticquotas", "list pods", "list services", "list mutatingwebhookconfigurations",
+	} {
+		t.Run(failing, func(t *testing.T) {
+			server := checkedCluster(t)
+			server.Failing = []string{failing}
+			got := run(t, server, "check -o json")
+			var report struct {
+				Checks []struct{ State, Detail string }
+			}
+			if err := json.Unmarshal([]byte(got.stdout), &report); err != nil {
+				t.Fatalf("exit code %d, %v: %s", got.code, err, got.stderr)
+			}
+			unknown := slices.ContainsFunc(report.Checks, func(c struct{ State, Detail string }) bool {
+				return c.State == "Unknown" && strings.Contains(c.Detail, "etcd is away")
+			})
+			if got.code != 0 || !unknown || !strings.Contains(got.stderr, "etcd is away") {
+				t.Errorf("exit code %d, unknown %t: %s", got.code, unknown, got.stderr)
 			}
 		})
 	}
@@ -361,21 +387,18 @@ func TestCheckWaitsForWhatTimeHelps(t *testing.T) {
 }
 
 func TestCheckOfABrokenServerIsOneError(t *testing.T) {
-	for name, edit := range map[string]func(*livetest.Server){"every answer is 500": func(s *livetest.Server) { s.Broken = 500 }} {
-		t.Run(name, func(t *testing.T) {
-			server := checkedCluster(t)
-			edit(server)
-			got := run(t, server, "check")
-			if got.code != 1 || got.stdout != "" || strings.Count(got.stderr, "error:") != 1 {
-				t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
-			}
-		})
+	server := checkedCluster(t)
+	server.Broken = 500
+	got := run(t, server, "check")
+	if got.code != 1 || got.stdout != "" || strings.Count(got.stderr, "error:") != 1 {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 	}
 }
 
 func TestCheckCompletesCategories(t *testing.T) {
-	got := runWords(t, checkedCluster(t), strings.Fields(fmt.Sprintf("__complete check node %s", "w")))
-	if !strings.HasPrefix(got.stdout, "kubernetes\nscheduler\nmanager\nagent\nwebhook\nconfig\n") && !strings.HasPrefix(got.stdout, "webhook\n") {
-		t.Errorf("completion %q", got.stdout)
+	for typed, want := range map[string]string{"": "kubernetes\nscheduler\nmanager\nagent\nwebhook\nconfig\n:4\n", "w": "webhook\n:4\n"} {
+		if got := runWords(t, checkedCluster(t), []string{"__complete", "check", "node", typed}); got.stdout != want {
+			t.Errorf("completion of %q is %q, want %q", typed, got.stdout, want)
+		}
 	}
 }

@@ -38,8 +38,8 @@ func loadChart() (*chart.Chart, error) {
 	return loaded, nil
 }
 
-// loadDefinitions reads the chart's custom resource definitions.
-func loadDefinitions() ([]*unstructured.Unstructured, error) {
+// Definitions are the custom resource definitions of the chart.
+func Definitions() ([]*unstructured.Unstructured, error) {
 	files, err := chartFiles(func(name string) bool { return strings.HasPrefix(name, definitionsFolder) })
 	if err != nil {
 		return nil, err
@@ -94,12 +94,9 @@ func decodeManifest(manifest []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// Definitions are the custom resource definitions of the chart.
-func Definitions() ([]*unstructured.Unstructured, error) { return loadDefinitions() }
-
 // DefinitionNames lists the custom resource definitions of the chart.
 func DefinitionNames() ([]string, error) {
-	definitions, err := loadDefinitions()
+	definitions, err := Definitions()
 	names := make([]string, 0, len(definitions))
 	for _, definition := range definitions {
 		names = append(names, definition.GetName())

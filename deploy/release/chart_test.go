@@ -330,7 +330,7 @@ func TestRenderBeginsWithWhatTheRestDependsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	definitions, err := loadDefinitions()
+	definitions, err := Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}

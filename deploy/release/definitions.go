@@ -20,8 +20,9 @@ var definitionResource = schema.GroupVersionResource{
 
 // Labels and annotations by which the owner of an object is known.
 const (
-	partOfLabel    = "app.kubernetes.io/part-of"
-	partOf         = "koordinator"
+	// PartOfLabel has the value PartOf on everything that the chart installs.
+	PartOfLabel    = "app.kubernetes.io/part-of"
+	PartOf         = "koordinator"
 	ownerRelease   = "meta.helm.sh/release-name"
 	ownerNamespace = "meta.helm.sh/release-namespace"
 	ownGroupSuffix = "koordinator.sh"
@@ -43,7 +44,7 @@ func ApplyCRDs(ctx context.Context, clients genericclioptions.RESTClientGetter, 
 }
 
 func (s *session) applyDefinitions(ctx context.Context) ([]Change, error) {
-	definitions, err := loadDefinitions()
+	definitions, err := Definitions()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (s *session) applyDefinition(ctx context.Context, definition *unstructured.
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	labels[partOfLabel] = partOf
+	labels[PartOfLabel] = PartOf
 	definition.SetLabels(labels)
 	options := metav1.ApplyOptions{FieldManager: fieldManager, Force: true}
 	if s.options.DryRun {
@@ -107,7 +108,7 @@ func (s *session) applyDefinition(ctx context.Context, definition *unstructured.
 
 // ForeignOwner says who owns a custom resource definition that installing leaves as it is; empty for one that would be upgraded.
 func ForeignOwner(live *unstructured.Unstructured, options Options) string {
-	if live.GetLabels()[partOfLabel] == partOf || options.TakeOwnership {
+	if live.GetLabels()[PartOfLabel] == PartOf || options.TakeOwnership {
 		return ""
 	}
 	if owner := live.GetAnnotations()[ownerRelease]; owner != "" && owner != options.ReleaseName {

@@ -115,7 +115,7 @@ func TestWhoOwnsADefinition(t *testing.T) {
 		"our group":                           {group: "slo.koordinator.sh"},
 		"our group from another Helm release": {group: "slo.koordinator.sh", annotations: map[string]string{ownerRelease: "upstream"}, wantForeign: true},
 		"a third party's group":               {group: "topology.node.k8s.io", wantForeign: true},
-		"a third party's group we installed":  {group: "topology.node.k8s.io", labels: map[string]string{partOfLabel: partOf}},
+		"a third party's group we installed":  {group: "topology.node.k8s.io", labels: map[string]string{PartOfLabel: PartOf}},
 		"a third party's group, told to":      {group: "topology.node.k8s.io", options: Options{TakeOwnership: true}},
 		"a group that only looks like ours":   {group: "evilkoordinator.sh", wantForeign: true},
 	}
@@ -128,8 +128,7 @@ func TestWhoOwnsADefinition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &session{options: options}
-			if got := ForeignOwner(live, s.options); (got != "") != tc.wantForeign {
+			if got := ForeignOwner(live, options); (got != "") != tc.wantForeign {
 				t.Errorf("owner is %q, want foreign = %v", got, tc.wantForeign)
 			}
 		})

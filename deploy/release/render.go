@@ -33,7 +33,7 @@ func Objects(manifests string) ([]*unstructured.Unstructured, error) {
 }
 
 func render(ctx context.Context, options Options) (string, error) {
-	definitions, err := loadDefinitions()
+	definitions, err := Definitions()
 	if err != nil {
 		return "", err
 	}

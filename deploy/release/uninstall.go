@@ -65,7 +65,7 @@ func (s *session) uninstall(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return result, err
 	}
-	definitions, err := loadDefinitions()
+	definitions, err := Definitions()
 	for _, definition := range definitions {
 		result.Changes = append(result.Changes, changeOf(definition, Kept, "has objects of users"))
 	}

@@ -48,14 +48,14 @@ func agentCoverage(f *Facts) Outcome {
 	if daemon == nil {
 		return skip("no DaemonSet %s; the agents are judged by their NodeMetrics", agentName)
 	}
-	ready := map[string]string{}
+	onNode := map[string]string{} // why the pod there does not work
 	for _, pod := range f.podsOf(agentName) {
-		ready[pod.Spec.NodeName] = notReady(&pod)
+		onNode[pod.Spec.NodeName] = notReady(&pod)
 	}
 	groups, lacking := map[string][]string{}, 0
 	for i := range f.Nodes.Value {
 		node := &f.Nodes.Value[i]
-		why, has := ready[node.Name]
+		why, has := onNode[node.Name]
 		if !has {
 			why = whyNoAgent(daemon, node)
 		}

@@ -35,32 +35,35 @@ type CapabilityGap struct {
 	Nodes  []string `json:"nodes"`
 }
 
-// answered says whether an agent answered, and not the objects of its node.
+// answered says whether the agent itself answered; otherwise the answer was concluded from the objects of its node.
 func (a *AgentAnswer) answered() bool {
 	return a.Agent != nil && (a.Agent.Component == agentview.ByAgent || a.Agent.Component == agentview.BySimulated)
 }
 
-// capabilities is the matrix of all agents that answered, in the order of the features.
-func capabilities(agents []AgentAnswer) []Capability {
-	rows, order := map[string]*Capability{}, []string{}
-	for i := range agents {
-		if !agents[i].answered() {
-			continue
-		}
-		for j := range agents[i].Agent.Features {
-			feature := &agents[i].Agent.Features[j]
-			row, known := rows[feature.Name]
-			if !known {
-				row = &Capability{Feature: feature.Name}
-				rows[feature.Name] = row
-				order = append(order, feature.Name)
-			}
-			row.count(agents[i].Node, feature)
+// answering are the agents that answered.
+func (f *Facts) answering() []AgentAnswer {
+	var out []AgentAnswer
+	for i := range f.Agents.Value {
+		if f.Agents.Value[i].answered() {
+			out = append(out, f.Agents.Value[i])
 		}
 	}
-	out := make([]Capability, 0, len(order))
-	for _, name := range order {
-		out = append(out, *rows[name])
+	return out
+}
+
+// capabilities is the matrix of these agents, in the order of the features.
+func capabilities(agents []AgentAnswer) []Capability {
+	var out []Capability
+	for i := range agents {
+		for j := range agents[i].Agent.Features {
+			feature := &agents[i].Agent.Features[j]
+			at := slices.IndexFunc(out, func(c Capability) bool { return c.Feature == feature.Name })
+			if at < 0 {
+				at = len(out)
+				out = append(out, Capability{Feature: feature.Name})
+			}
+			out[at].count(agents[i].Node, feature)
+		}
 	}
 	return out
 }
@@ -110,15 +113,12 @@ func asksForIt(feature *diagnosticsv1alpha1.AgentFeature) bool {
 }
 
 // perFeature makes a finding of each group of nodes that have the same problem with a feature.
-func perFeature(f *Facts, code finding.Code, problem func(*diagnosticsv1alpha1.AgentFeature) string) []diagnosticsv1alpha1.Finding {
+func perFeature(agents []AgentAnswer, code finding.Code, problem func(*diagnosticsv1alpha1.AgentFeature) string) []diagnosticsv1alpha1.Finding {
 	groups := map[string][]string{}
-	for i := range f.Agents.Value {
-		if !f.Agents.Value[i].answered() {
-			continue
-		}
-		for j := range f.Agents.Value[i].Agent.Features {
-			if text := problem(&f.Agents.Value[i].Agent.Features[j]); text != "" {
-				groups[text] = append(groups[text], f.Agents.Value[i].Node)
+	for i := range agents {
+		for j := range agents[i].Agent.Features {
+			if text := problem(&agents[i].Agent.Features[j]); text != "" {
+				groups[text] = append(groups[text], agents[i].Node)
 			}
 		}
 	}
@@ -132,21 +132,16 @@ func perFeature(f *Facts, code finding.Code, problem func(*diagnosticsv1alpha1.A
 
 // judgedAgents is the outcome of a check of what the agents answer.
 func judgedAgents(f *Facts, code finding.Code, problem func(*diagnosticsv1alpha1.AgentFeature) string) Outcome {
-	answered := 0
-	for i := range f.Agents.Value {
-		if f.Agents.Value[i].answered() {
-			answered++
-		}
-	}
+	agents := f.answering()
 	switch {
 	case len(f.Agents.Unread) > 0:
 		return unknown(f.Agents.Unread...)
-	case answered == 0 && len(f.Nodes.Unread) > 0:
+	case len(agents) == 0 && len(f.Nodes.Unread) > 0:
 		return unknown(f.Nodes.Unread...)
-	case answered == 0:
+	case len(agents) == 0:
 		return unknown("no agent was asked or answered; the diagnostics API asks them")
 	}
-	return judged(fmt.Sprintf("agents that answered: %d/%d", answered, len(f.Nodes.Value)), perFeature(f, code, problem))
+	return judged(fmt.Sprintf("agents that answered: %d/%d", len(agents), len(f.Nodes.Value)), perFeature(agents, code, problem))
 }
 
 func nodeCapabilities(f *Facts) Outcome {

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
-	certificates "koordinator.sh/koord/certificate"
+	"koordinator.sh/koord/certificate"
 )
 
 // expiring is how long before its end a certificate is reported. koord-manager renews its own earlier, so one that is that close was not
@@ -30,7 +32,7 @@ type served struct {
 	// bundle that clients verify by, in PEM.
 	bundle []byte
 	// secret with the serving certificate; nil when it is not known which.
-	secret *Fact[*secret]
+	secret *Fact[*corev1.Secret]
 }
 
 // serving judges the bundle and the certificate of a server.
@@ -115,7 +117,7 @@ func (f *Facts) judgeLeaf(s served, leaf *x509.Certificate) []diagnosticsv1alpha
 }
 
 // leafOf is the serving certificate of a Secret: that of kubernetes.io/tls, or upstream's key.
-func leafOf(s *secret) (*x509.Certificate, error) {
+func leafOf(s *corev1.Secret) (*x509.Certificate, error) {
 	for _, key := range []string{"tls.crt", "cert.pem"} {
 		if data := s.Data[key]; len(data) > 0 {
 			parsed, err := parseCertificates(data)
@@ -157,18 +159,17 @@ func decodeBundle(encoded string) []byte {
 }
 
 func (c component) certificate(f *Facts) Outcome {
-	service := c.name
 	if f.upstream() {
 		return skip("this build keeps no certificate in secret %s", c.secret)
 	}
-	return f.serving(served{service: service, secret: f.Secrets[c.secret]})
+	return f.serving(served{service: c.name, secret: f.Secrets[c.secret]})
 }
 
 // secretOf is the Secret of the service of webhooks.
-func (f *Facts) secretOf(service string) *Fact[*secret] {
+func (f *Facts) secretOf(service string) *Fact[*corev1.Secret] {
 	switch service {
 	case managerName:
-		return f.Secrets[certificates.ManagerSecret]
+		return f.Secrets[certificate.ManagerSecret]
 	case upstreamService:
 		return f.Secrets[upstreamSecret]
 	}

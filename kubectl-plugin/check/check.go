@@ -46,6 +46,9 @@ const (
 	Always
 )
 
+// applies says whether what has this stage is part of a run before or after the installation.
+func (s Stage) applies(before bool) bool { return s == Always || before == (s == BeforeInstall) }
+
 // Check is one thing that is verified.
 type Check struct {
 	// ID is stable and kebab-case; JUnit, JSON and the needs of other checks name it.
@@ -65,11 +68,6 @@ type Check struct {
 	Codes []finding.Code
 	// Judge looks at the facts. It has no side effects.
 	Judge func(*Facts) Outcome
-}
-
-// applies says whether the check is part of a run before or after the installation.
-func (c *Check) applies(before bool) bool {
-	return c.Stage == Always || before == (c.Stage == BeforeInstall)
 }
 
 // State of a check.

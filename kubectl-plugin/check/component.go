@@ -69,7 +69,7 @@ func (c component) available(f *Facts) Outcome {
 		}
 	}
 	for i := range found {
-		// Without it something is missing, whatever the catalogue says of an answer that lacks it.
+		// The catalogue rates an answer that was given without the component; here the component is missing.
 		if found[i].Code == string(c.down) {
 			found[i].Severity = diagnosticsv1alpha1.SeverityError
 		}
@@ -119,7 +119,7 @@ func (c component) restarts(f *Facts) Outcome {
 	}
 	var found []diagnosticsv1alpha1.Finding
 	for i := range pods {
-		statuses := append(pods[i].Status.InitContainerStatuses, pods[i].Status.ContainerStatuses...)
+		statuses := slices.Concat(pods[i].Status.InitContainerStatuses, pods[i].Status.ContainerStatuses)
 		for j := range statuses {
 			if one, bad := restarted(f, &pods[i], &statuses[j]); bad {
 				found = append(found, one)

@@ -14,6 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/install"
 )
 
@@ -29,8 +30,6 @@ const (
 const (
 	nameLabel     = "app.kubernetes.io/name"
 	versionLabel  = "app.kubernetes.io/version"
-	partOfLabel   = "app.kubernetes.io/part-of"
-	partOf        = "koordinator"
 	upstreamLabel = "koord-app"
 )
 
@@ -65,10 +64,11 @@ type Facts struct {
 	Endpoints   Fact[[]discoveryv1.EndpointSlice]
 	// NamespaceLabels are the labels of the namespace.
 	NamespaceLabels Fact[map[string]string]
-	// Webhooks are at least those of the system, and OtherWebhooks those of the whole cluster.
-	Webhooks      Fact[[]WebhookFacts]
-	OtherWebhooks Fact[[]WebhookFacts]
-	// Secrets that hold serving certificates, by name; those that do not exist are absent.
+	// Webhooks are those of the whole cluster, or those with the names of the system's configurations.
+	Webhooks Fact[[]WebhookFacts]
+	// UnlistedWebhooks says why the webhooks of the whole cluster could not be listed; empty when they were.
+	UnlistedWebhooks []string
+	// Secrets that hold serving certificates, by name; one that does not exist has no value.
 	Secrets map[string]*Fact[*corev1.Secret]
 	// APIService of the diagnostics API; nil when there is none.
 	APIService Fact[*unstructured.Unstructured]
@@ -94,8 +94,6 @@ type AgentAnswer struct {
 
 // ConfigFacts is the configuration as `config lint` judges it.
 type ConfigFacts struct {
-	// Exists is false when there is no ConfigMap.
-	Exists bool
 	// Found is what is noticed.
 	Found []decision.Finding
 	// Incomplete says what could not be read and what follows from it.
@@ -143,7 +141,7 @@ func (f *Facts) ofStatus(part install.Part, detail string, codes ...finding.Code
 // not expected.
 func (f *Facts) upstream() bool {
 	deployment := named(f.Deployments.Value, managerName)
-	return deployment != nil && deployment.Labels[partOfLabel] != partOf
+	return deployment != nil && deployment.Labels[release.PartOfLabel] != release.PartOf
 }
 
 // named is the workload of that name; nil when there is none.
@@ -174,13 +172,9 @@ func (f *Facts) podsOf(component string) []corev1.Pod {
 
 // incomplete is everything that could not be read, once each.
 func (f *Facts) incomplete() []string {
-	var out []string
-	if f.Installation != nil {
-		out = append(out, f.Installation.Status.Incomplete...)
-	}
-	out = slices.Concat(out, f.Nodes.Unread, f.Overviews.Unread, f.Agents.Unread, f.Pods.Unread, f.Deployments.Unread, f.DaemonSets.Unread,
-		f.Services.Unread, f.Endpoints.Unread, f.NamespaceLabels.Unread, f.Webhooks.Unread, f.OtherWebhooks.Unread, f.APIService.Unread, f.Definitions.Unread,
-		f.Elsewhere.Unread, f.Rights.Unread, f.Config.Unread, f.Config.Value.Incomplete)
+	// Those of the status cover the facts that are shared with it.
+	out := slices.Concat(f.Installation.Status.Incomplete, f.Overviews.Unread, f.Agents.Unread, f.Pods.Unread, f.Services.Unread, f.Endpoints.Unread,
+		f.NamespaceLabels.Unread, f.Webhooks.Unread, f.UnlistedWebhooks, f.Elsewhere.Unread, f.Rights.Unread, f.Config.Unread, f.Config.Value.Incomplete)
 	for _, secret := range f.Secrets {
 		out = append(out, secret.Unread...)
 	}

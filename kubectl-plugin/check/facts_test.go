@@ -21,6 +21,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/certificate"
+	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/install"
 )
 
@@ -60,7 +61,7 @@ func (a authority) bundle() []byte {
 }
 
 // issue is a Secret with a certificate for a host.
-func (a authority) issue(t testing.TB, secretName, host string, from, until time.Time) *secret {
+func (a authority) issue(t testing.TB, secretName, host string, from, until time.Time) *corev1.Secret {
 	t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, NotBefore: from, NotAfter: until,
@@ -70,7 +71,7 @@ func (a authority) issue(t testing.TB, secretName, host string, from, until time
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &secret{
+	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: secretName},
 		Data:       map[string][]byte{"tls.crt": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})},
 	}
@@ -79,7 +80,7 @@ func (a authority) issue(t testing.TB, secretName, host string, from, until time
 const host = managerName + "." + namespace + ".svc"
 
 func labelled(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{nameLabel: name, partOfLabel: partOf, versionLabel: "1.2.3"}}
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{nameLabel: name, release.PartOfLabel: release.PartOf, versionLabel: "1.2.3"}}
 }
 
 func template(name string, arguments ...string) corev1.PodTemplateSpec {
@@ -111,7 +112,7 @@ func definitionOf(name string, versions ...string) unstructured.Unstructured {
 	}
 	return unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-		"metadata": map[string]any{"name": name, "labels": map[string]any{partOfLabel: partOf}},
+		"metadata": map[string]any{"name": name, "labels": map[string]any{release.PartOfLabel: release.PartOf}},
 		"spec":     map[string]any{"scope": "Cluster", "names": map[string]any{"kind": "NodeSLO"}, "versions": served},
 		"status":   map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}},
 	}}
@@ -156,7 +157,7 @@ func exempting() *metav1.LabelSelector {
 
 func webhookOf(bundle []byte) WebhookFacts {
 	return WebhookFacts{
-		Kind: "MutatingWebhookConfiguration", Configuration: "koordinator-admission", Name: "mutate-pod.koordinator.sh", Mutating: true, Fails: true,
+		Kind: mutatingKind, Configuration: "koordinator-admission", Name: "mutate-pod.koordinator.sh", Fails: true,
 		Client: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: namespace, Name: managerName}, CABundle: bundle},
 		Rules:  rulesFor("pods"), Namespaces: exempting(), TimeoutSeconds: 5,
 	}
@@ -166,9 +167,9 @@ func webhookOf(bundle []byte) WebhookFacts {
 func healthy(t testing.TB) *Facts {
 	t.Helper()
 	ca := newAuthority(t, now.Add(10*365*24*time.Hour))
-	secrets := map[string]*Fact[*secret]{upstreamSecret: {}}
+	secrets := map[string]*Fact[*corev1.Secret]{upstreamSecret: {}}
 	for name, service := range map[string]string{certificate.ManagerSecret: managerName, certificate.SchedulerSecret: schedulerName, certificate.DeschedulerSecret: deschedulerName} {
-		secrets[name] = &Fact[*secret]{Value: ca.issue(t, name, service+"."+namespace+".svc", now.Add(-time.Hour), now.Add(365*24*time.Hour))}
+		secrets[name] = &Fact[*corev1.Secret]{Value: ca.issue(t, name, service+"."+namespace+".svc", now.Add(-time.Hour), now.Add(365*24*time.Hour))}
 	}
 	wanted := definitionOf("nodeslos.slo.koordinator.sh", "v1alpha1")
 	status := &install.InstallationStatus{
@@ -207,6 +208,5 @@ func healthy(t testing.TB) *Facts {
 		}}}},
 		Definitions: Fact[[]unstructured.Unstructured]{Value: []unstructured.Unstructured{definitionOf("nodeslos.slo.koordinator.sh", "v1alpha1")}},
 		Wanted:      []*unstructured.Unstructured{&wanted},
-		Config:      Fact[ConfigFacts]{Value: ConfigFacts{Exists: true}},
 	}
 }

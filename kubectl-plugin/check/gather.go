@@ -47,7 +47,7 @@ func (c *Cluster) Gather(ctx context.Context, selection Selection) (*Facts, erro
 	if c.client, _, err = install.Clients(c.Getter); err != nil {
 		return nil, err
 	}
-	f := &Facts{Now: c.Clock.Now(), Client: c.Version, Namespace: c.Release.Namespace, Secrets: map[string]*Fact[*secret]{}}
+	f := &Facts{Now: c.Clock.Now(), Client: c.Version, Namespace: c.Release.Namespace, Secrets: map[string]*Fact[*corev1.Secret]{}}
 	if f.Installation, err = install.Collect(ctx, c.Getter, c.Clock, c.Release); err != nil {
 		return nil, err
 	}
@@ -92,10 +92,7 @@ type reading struct {
 }
 
 func (r *reading) wanted(selection Selection) bool {
-	if r.stage == BeforeInstall && !selection.Before || r.stage == Installed && selection.Before {
-		return false
-	}
-	return slices.ContainsFunc(r.categories, func(c Category) bool { return slices.Contains(selection.Categories, c) })
+	return r.stage.applies(selection.Before) && slices.ContainsFunc(r.categories, func(c Category) bool { return slices.Contains(selection.Categories, c) })
 }
 
 // readings are all, each independent of the others.

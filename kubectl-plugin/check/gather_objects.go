@@ -11,9 +11,6 @@ import (
 	"koordinator.sh/koord/certificate"
 )
 
-// secret is short for the type of a Secret.
-type secret = corev1.Secret
-
 // upstreamSecret is where upstream's koord-manager keeps the certificate of its webhooks.
 const upstreamSecret = "koordinator-webhook-certs"
 
@@ -60,11 +57,11 @@ func readNamespace(ctx context.Context, c *Cluster, f *Facts) error {
 	})
 }
 
-// readSecrets gets the Secrets one by one: who may read these need not be allowed to list all.
+// readSecrets gets the Secrets one by one: a user who may get these need not be permitted to list all.
 func readSecrets(ctx context.Context, c *Cluster, f *Facts) error {
 	for _, name := range []string{certificate.ManagerSecret, certificate.SchedulerSecret, certificate.DeschedulerSecret, upstreamSecret} {
-		of := &Fact[*secret]{}
-		err := fact(ctx, of, "get secret "+name, func(ctx context.Context) (*secret, error) {
+		of := &Fact[*corev1.Secret]{}
+		err := fact(ctx, of, "get secret "+name, func(ctx context.Context) (*corev1.Secret, error) {
 			return c.client.CoreV1().Secrets(f.Namespace).Get(ctx, name, metav1.GetOptions{})
 		})
 		if err != nil {

@@ -34,7 +34,7 @@ func readConfig(ctx context.Context, c *Cluster, f *Facts) error {
 		if err != nil {
 			return ConfigFacts{}, err
 		}
-		out := ConfigFacts{Exists: current.Exists, Incomplete: current.Incomplete}
+		out := ConfigFacts{Incomplete: current.Incomplete}
 		nodes, err := configurator.ConfigurationNodes(ctx)
 		if err != nil {
 			out.Incomplete = append(slices.Clone(out.Incomplete), err.Error()+"; strategies are checked by their selectors only")

@@ -17,7 +17,7 @@ import (
 )
 
 // installRights are the requests that installing these objects makes: each is read, created and applied, and Helm keeps its revisions in
-// Secrets of the namespace. Roles can only be written by who has the rights in them, or may escalate and bind.
+// Secrets of the namespace. Roles can only be written by a user who has the rights in them, or may escalate and bind.
 func installRights(objects []*unstructured.Unstructured, namespace string) []Right {
 	var out []Right
 	add := func(group, resource, namespace string, verbs ...string) {

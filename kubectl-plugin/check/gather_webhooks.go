@@ -6,6 +6,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Names of the configurations of this build and of upstream's, for users who may get these and not list all.
@@ -14,16 +15,14 @@ var (
 	validatingNames = []string{"koordinator-admission", "koordinator-validating-webhook-configuration"}
 )
 
-// readWebhooks lists all webhooks: a configuration of the system may have any name, and those of others matter for the order. Who may not
-// list them is told of those with known names.
+// readWebhooks lists all webhooks: a configuration of the system may have any name, and those of others matter for the order. A user who
+// may not list them gets the configurations with known names.
 func readWebhooks(ctx context.Context, c *Cluster, f *Facts) error {
-	if err := fact(ctx, &f.OtherWebhooks, "list webhook configurations", c.listWebhooks); err != nil {
+	err := fact(ctx, &f.Webhooks, "list webhook configurations", c.listWebhooks)
+	if err != nil || len(f.Webhooks.Unread) == 0 {
 		return err
 	}
-	if len(f.OtherWebhooks.Unread) == 0 {
-		f.Webhooks = f.OtherWebhooks
-		return nil
-	}
+	f.UnlistedWebhooks, f.Webhooks.Unread = f.Webhooks.Unread, nil
 	return fact(ctx, &f.Webhooks, "get webhook configurations", c.getWebhooks)
 }
 
@@ -40,25 +39,31 @@ func (c *Cluster) listWebhooks(ctx context.Context) ([]WebhookFacts, error) {
 }
 
 func (c *Cluster) getWebhooks(ctx context.Context) ([]WebhookFacts, error) {
-	var mutating []admissionregistrationv1.MutatingWebhookConfiguration
-	for _, name := range mutatingNames {
-		found, err := c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
-		if err == nil {
-			mutating = append(mutating, *found)
-		} else if !apierrors.IsNotFound(err) && !(apierrors.IsForbidden(err) && len(mutating) > 0) {
-			return nil, err
-		}
+	mutating, err := getKnown(ctx, mutatingNames, c.client.AdmissionregistrationV1().MutatingWebhookConfigurations().Get)
+	if err != nil {
+		return nil, err
 	}
-	var validating []admissionregistrationv1.ValidatingWebhookConfiguration
-	for _, name := range validatingNames {
-		found, err := c.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get(ctx, name, metav1.GetOptions{})
-		if err == nil {
-			validating = append(validating, *found)
-		} else if !apierrors.IsNotFound(err) && !(apierrors.IsForbidden(err) && len(validating) > 0) {
-			return nil, err
-		}
+	validating, err := getKnown(ctx, validatingNames, c.client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Get)
+	if err != nil {
+		return nil, err
 	}
 	return webhookFacts(mutating, validating), nil
+}
+
+// getKnown gets the objects of these names that exist. A user who may get the first need not be permitted to get the others.
+func getKnown[T any](ctx context.Context, names []string, get func(context.Context, string, metav1.GetOptions) (*T, error)) ([]T, error) {
+	var out []T
+	for _, name := range names {
+		found, err := get(ctx, name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			out = append(out, *found)
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err) && len(out) > 0:
+		default:
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 func webhookFacts(mutating []admissionregistrationv1.MutatingWebhookConfiguration, validating []admissionregistrationv1.ValidatingWebhookConfiguration) []WebhookFacts {
@@ -81,26 +86,19 @@ const defaultTimeout = 10
 
 func mutatingFacts(configuration string, w *admissionregistrationv1.MutatingWebhook) WebhookFacts {
 	return WebhookFacts{
-		Kind: "MutatingWebhookConfiguration", Configuration: configuration, Name: w.Name, Client: w.ClientConfig, Rules: w.Rules,
+		Kind: mutatingKind, Configuration: configuration, Name: w.Name, Client: w.ClientConfig, Rules: w.Rules,
 		Fails:      w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail,
-		Namespaces: w.NamespaceSelector, Objects: w.ObjectSelector, Conditional: len(w.MatchConditions) > 0, Mutating: true,
+		Namespaces: w.NamespaceSelector, Objects: w.ObjectSelector, Conditional: len(w.MatchConditions) > 0,
 		Reinvoked:      w.ReinvocationPolicy != nil && *w.ReinvocationPolicy == admissionregistrationv1.IfNeededReinvocationPolicy,
-		TimeoutSeconds: valueOr(w.TimeoutSeconds, defaultTimeout),
+		TimeoutSeconds: ptr.Deref(w.TimeoutSeconds, defaultTimeout),
 	}
 }
 
 func validatingFacts(configuration string, w *admissionregistrationv1.ValidatingWebhook) WebhookFacts {
 	return WebhookFacts{
-		Kind: "ValidatingWebhookConfiguration", Configuration: configuration, Name: w.Name, Client: w.ClientConfig, Rules: w.Rules,
+		Kind: validatingKind, Configuration: configuration, Name: w.Name, Client: w.ClientConfig, Rules: w.Rules,
 		Fails:      w.FailurePolicy == nil || *w.FailurePolicy == admissionregistrationv1.Fail,
 		Namespaces: w.NamespaceSelector, Objects: w.ObjectSelector, Conditional: len(w.MatchConditions) > 0,
-		TimeoutSeconds: valueOr(w.TimeoutSeconds, defaultTimeout),
+		TimeoutSeconds: ptr.Deref(w.TimeoutSeconds, defaultTimeout),
 	}
-}
-
-func valueOr(value *int32, otherwise int32) int32 {
-	if value == nil {
-		return otherwise
-	}
-	return *value
 }

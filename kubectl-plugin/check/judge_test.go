@@ -1,6 +1,9 @@
 package check
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -337,14 +340,36 @@ func TestChecksOfCertificates(t *testing.T) {
 	})
 }
 
+// TestEveryBundleThatDoesNotVerifyIsNamed, and what is wrong with the certificate once.
+func TestEveryBundleThatDoesNotVerifyIsNamed(t *testing.T) {
+	f := healthy(t)
+	issuer := newAuthority(t, now.Add(time.Hour))
+	f.Secrets[certificate.ManagerSecret].Value = issuer.issue(t, certificate.ManagerSecret, host, now.Add(-2*time.Hour), now.Add(-time.Hour))
+	for _, name := range []string{"mutate-node", "mutate-quota"} {
+		w := webhookOf(newAuthority(t, now.Add(time.Hour)).bundle())
+		w.Name = name
+		f.Webhooks.Value = append(f.Webhooks.Value, w)
+	}
+	got := webhookCertificates(f)
+	wants := []string{"expired at", "the caBundle of webhook mutate-pod.", "the caBundle of webhook mutate-node ", "the caBundle of webhook mutate-quota "}
+	if got.State != Failed || len(got.Findings) != len(wants) {
+		t.Fatalf("%s with findings %+v", got.State, got.Findings)
+	}
+	for i, want := range wants {
+		if !strings.Contains(got.Findings[i].Message, want) {
+			t.Errorf("finding %d is %q, want %q", i, got.Findings[i].Message, want)
+		}
+	}
+}
+
 func TestChecksOfWebhooks(t *testing.T) {
 	webhook := func(change func(*WebhookFacts)) func(*testing.T, *Facts) {
 		return func(_ *testing.T, f *Facts) { change(&f.Webhooks.Value[0]) }
 	}
 	injector := func(configuration, resource string) func(*testing.T, *Facts) {
 		return func(_ *testing.T, f *Facts) {
-			f.OtherWebhooks.Value = append(f.OtherWebhooks.Value, WebhookFacts{
-				Kind: "MutatingWebhookConfiguration", Configuration: configuration, Name: "inject", Mutating: true, Rules: rulesFor(resource),
+			f.Webhooks.Value = append(f.Webhooks.Value, WebhookFacts{
+				Kind: mutatingKind, Configuration: configuration, Name: "inject", Rules: rulesFor(resource),
 				Client: admissionregistrationv1.WebhookClientConfig{Service: &admissionregistrationv1.ServiceReference{Namespace: "mesh", Name: "mesh"}},
 			})
 		}
@@ -373,7 +398,7 @@ func TestChecksOfWebhooks(t *testing.T) {
 		}), Pass, "", ""},
 		"labels are unread":         {"webhook-deadlock", func(_ *testing.T, f *Facts) { f.NamespaceLabels.Unread = unread("get namespaces") }, Unknown, "", "namespaces"},
 		"a long timeout":            {"webhook-settings", webhook(func(w *WebhookFacts) { w.TimeoutSeconds = 30 }), Warning, finding.WebhookSettings, "timeoutSeconds 30"},
-		"others are unread":         {"webhook-settings", func(_ *testing.T, f *Facts) { f.OtherWebhooks.Unread = unread("list webhooks") }, Unknown, "", "webhooks"},
+		"others are unread":         {"webhook-settings", func(_ *testing.T, f *Facts) { f.UnlistedWebhooks = unread("list webhooks") }, Unknown, "", "webhooks"},
 		"a later injector":          {"webhook-settings", injector("sidecars", "pods"), Warning, finding.WebhookSettings, "added by sidecars"},
 		"an earlier one":            {"webhook-settings", injector("injector", "pods"), Pass, "", ""},
 		"one of Deployments":        {"webhook-settings", injector("sidecars", "deployments"), Pass, "", ""},
@@ -452,12 +477,40 @@ func TestChecksOfTheConfiguration(t *testing.T) {
 	})
 }
 
-// TestEveryCodeOfTheConfigurationHasACheck: what `config lint` finds is reported by one check.
-func TestEveryCodeOfTheConfigurationHasACheck(t *testing.T) {
-	codes := slices.Concat(invalidCodes, strategyCodes, inertCodes, thresholdCodes)
-	slices.Sort(codes)
-	if len(slices.Compact(slices.Clone(codes))) != len(codes) {
-		t.Errorf("a code has two checks: %v", codes)
+// TestEveryCodeOfTheConfigurationHasOneCheck: what `config lint` finds is reported, and once. The packages that find it name the codes.
+func TestEveryCodeOfTheConfigurationHasOneCheck(t *testing.T) {
+	checks := map[string]int{"ConfigMissing": 1, "MigrationLoop": 1, "MigrationTooFrequent": 1} // from the status, by config-exists and config-moves
+	for _, code := range slices.Concat(invalidCodes, strategyCodes, inertCodes, thresholdCodes) {
+		entry, _ := finding.Lookup(code)
+		checks[entry.Name]++
+	}
+	for name, n := range checks {
+		if n > 1 {
+			t.Errorf("%s has %d checks", name, n)
+		}
+	}
+	catalogue, err := finding.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mentioned := regexp.MustCompile(`\bfinding\.(\w+)`)
+	for _, folder := range []string{"config/configuration", "core/configmerge", "descheduling/loopguard"} {
+		files, err := filepath.Glob("../../decision/" + folder + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range mentioned.FindAllStringSubmatch(string(text), -1) {
+				isCode := slices.ContainsFunc(catalogue, func(e finding.Entry) bool { return e.Name == match[1] })
+				if isCode && checks[match[1]] == 0 {
+					t.Errorf("%s finds %s, which no check reports", file, match[1])
+				}
+			}
+		}
 	}
 }
 
@@ -470,7 +523,10 @@ func TestTheMatrixCountsNodesByTheirAnswer(t *testing.T) {
 	silent.Agent.Component = "koord-manager"
 	simulated := suppression()
 	simulated.Supported = diagnosticsv1alpha1.FeatureUnknown
-	got := capabilities([]AgentAnswer{agentOf("node-1", suppression()), agentOf("node-6", simulated), agentOf("node-2", unsupported), agentOf("node-3", off), silent, {Node: "node-5"}})
+	facts := &Facts{Agents: Fact[[]AgentAnswer]{Value: []AgentAnswer{
+		agentOf("node-1", suppression()), agentOf("node-6", simulated), agentOf("node-2", unsupported), agentOf("node-3", off), silent, {Node: "node-5"},
+	}}}
+	got := capabilities(facts.answering())
 	if len(got) != 1 {
 		t.Fatalf("matrix %+v", got)
 	}

@@ -118,11 +118,3 @@ func (r *Result) text() string {
 	}
 	return b.String()
 }
-
-// Help is the next command or edit, or the fix of the catalogue.
-func (d *Described) Help() string {
-	if d.Hint != "" {
-		return d.Hint
-	}
-	return d.Fix
-}

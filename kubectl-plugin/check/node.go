@@ -44,51 +44,36 @@ var nodeChecks = []Check{
 	},
 }
 
-// byNode groups the nodes by the problem that a function sees in each, and counts those of which it can say something.
-func byNode(f *Facts, problem func(*corev1.Node) (text string, says bool)) (found []diagnosticsv1alpha1.Finding, told int) {
-	groups := map[string][]string{}
-	for i := range f.Nodes.Value {
-		node := &f.Nodes.Value[i]
-		text, says := problem(node)
-		if !says {
-			continue
-		}
-		told++
-		if text != "" {
-			groups[text] = append(groups[text], node.Name)
-		}
-	}
-	for _, text := range slices.Sorted(maps.Keys(groups)) {
-		names := groups[text]
-		slices.Sort(names)
-		found = append(found, report(finding.NodeUnsupported, "", "%s: %s", text, some(names)))
-	}
-	return found, told
-}
-
-// judgedNodes is the outcome of a check of what the nodes say of themselves; what names it.
-func judgedNodes(f *Facts, what string, problem func(*corev1.Node) (string, bool)) Outcome {
+// judgedNodes is the outcome of a check of what the nodes say of themselves; what names it. A problem is empty where there is none, and not
+// known where the node says nothing. Nodes with the same problem are one finding.
+func judgedNodes(f *Facts, what string, problem func(*corev1.Node) (text string, known bool)) Outcome {
 	switch {
 	case len(f.Nodes.Unread) > 0:
 		return unknown(f.Nodes.Unread...)
 	case len(f.Nodes.Value) == 0:
 		return skip("there are no nodes")
 	}
-	found, told := byNode(f, problem)
+	groups, good, told := map[string][]string{}, 0, 0
+	for i := range f.Nodes.Value {
+		node := &f.Nodes.Value[i]
+		switch text, known := problem(node); {
+		case !known:
+			continue
+		case text == "":
+			good++
+		default:
+			groups[text] = append(groups[text], node.Name)
+		}
+		told++
+	}
 	if told == 0 {
 		return skip("no node says its %s", what)
 	}
-	return judged(fmt.Sprintf("%d/%d nodes", told-affected(f, problem), told), found)
-}
-
-func affected(f *Facts, problem func(*corev1.Node) (string, bool)) int {
-	n := 0
-	for i := range f.Nodes.Value {
-		if text, says := problem(&f.Nodes.Value[i]); says && text != "" {
-			n++
-		}
+	var found []diagnosticsv1alpha1.Finding
+	for _, text := range slices.Sorted(maps.Keys(groups)) {
+		found = append(found, report(finding.NodeUnsupported, "", "%s: %s", text, some(groups[text])))
 	}
-	return n
+	return judged(fmt.Sprintf("%d/%d nodes", good, told), found)
 }
 
 func nodePlatform(f *Facts) Outcome {
@@ -150,7 +135,7 @@ func nodeRuntime(f *Facts) Outcome {
 	})
 }
 
-// nodeKernel judges the version of the kernel, and the version of cgroups as far as the agents told it: objects of nodes do not.
+// nodeKernel judges the version of the kernel, and adds the version of cgroups that the agents found: Nodes do not have it.
 func nodeKernel(f *Facts) Outcome {
 	out := judgedNodes(f, "kernel version", func(node *corev1.Node) (string, bool) {
 		kernel, err := version.ParseGeneric(node.Status.NodeInfo.KernelVersion)

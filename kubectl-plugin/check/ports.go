@@ -17,7 +17,7 @@ import (
 // plainFlag is a flag that opens a port without TLS and without authentication.
 type plainFlag struct {
 	component, flag string
-	// serves says what whoever reaches the port gets.
+	// serves names what the port gives to everyone who reaches it.
 	serves string
 	// always is true for a port that is a risk on the pod network too.
 	always bool
@@ -56,7 +56,7 @@ func (c component) ports(f *Facts) Outcome {
 	return judged(fmt.Sprintf("pods: %d", len(pods)), found)
 }
 
-// openPorts says what a pod opens to everyone who reaches it.
+// openPorts are the ports without TLS that a pod opens, each with what it serves.
 func openPorts(component string, pod *corev1.Pod) []string {
 	network := "the pod network"
 	if pod.Spec.HostNetwork {
@@ -65,7 +65,7 @@ func openPorts(component string, pod *corev1.Pod) []string {
 	var out []string
 	for i := range pod.Spec.Containers {
 		container := &pod.Spec.Containers[i]
-		arguments := flagsOf(append(slices.Clone(container.Command), container.Args...))
+		arguments := flagsOf(slices.Concat(container.Command, container.Args))
 		for _, plain := range plainFlags {
 			value, set := arguments[plain.flag]
 			port, reachable := listens(value)

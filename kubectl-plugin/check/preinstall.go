@@ -26,8 +26,8 @@ var preinstallChecks = []Check{
 	},
 }
 
-// rightsToInstall names what the user lacks, resource by resource. Who lacks only escalate and bind may still hold every right that the
-// roles of the chart grant, which the API server alone can tell.
+// rightsToInstall names what the user lacks, resource by resource. A user who lacks only escalate and bind may still hold every right
+// that the roles of the chart grant, which only the API server knows.
 func rightsToInstall(f *Facts) Outcome {
 	if len(f.Rights.Unread) > 0 {
 		return unknown(f.Rights.Unread...)

@@ -79,18 +79,23 @@ type Described struct {
 	Documentation string `json:"documentation"`
 }
 
+// Help is the next command or edit, or the fix of the catalogue.
+func (d *Described) Help() string {
+	if d.Hint != "" {
+		return d.Hint
+	}
+	return d.Fix
+}
+
 // NewReport judges the facts by the selected checks.
 func NewReport(selection Selection, facts *Facts) *Report {
 	report := &Report{
 		Pre: selection.Before, Namespace: facts.Namespace, Client: facts.Client, CheckedAt: metav1.NewTime(facts.Now),
-		Checks: Run(All(), selection, facts), Incomplete: facts.incomplete(),
-	}
-	if facts.Installation != nil {
-		report.Kubernetes = facts.Installation.Status.Kubernetes.Version
+		Kubernetes: facts.Installation.Status.Kubernetes.Version, Checks: Run(All(), selection, facts), Incomplete: facts.incomplete(),
 	}
 	for i := range report.Checks {
 		if report.Checks[i].ID == capabilitiesID {
-			report.Capabilities = capabilities(facts.Agents.Value)
+			report.Capabilities = capabilities(facts.answering())
 		}
 		report.Summary.count(report.Checks[i].State)
 	}

@@ -15,18 +15,13 @@ type Selection struct {
 	Before bool
 }
 
-// includes says whether a check is reported.
-func (s *Selection) includes(c *Check) bool {
-	return c.applies(s.Before) && slices.Contains(s.Categories, c.Category)
-}
-
 // Run judges the facts by the selected checks, and by those they need.
 func Run(checks []Check, selection Selection, facts *Facts) []Result {
 	r := runner{checks: checks, facts: facts, outcomes: map[string]Outcome{}}
 	var results []Result
 	for _, category := range selection.Categories {
 		for i := range checks {
-			if c := &checks[i]; c.Category == category && selection.includes(c) {
+			if c := &checks[i]; c.Category == category && c.Stage.applies(selection.Before) {
 				results = append(results, resultOf(c, r.outcome(c)))
 			}
 		}

@@ -70,7 +70,7 @@ func TestChecksBeforeAnInstallationNeedNoneAfterIt(t *testing.T) {
 	}
 	for _, c := range byID {
 		for _, need := range c.Needs {
-			if needed := byID[need]; c.applies(true) && !needed.applies(true) {
+			if needed := byID[need]; c.Stage.applies(true) && !needed.Stage.applies(true) {
 				t.Errorf("%s needs %s", c.ID, need)
 			}
 		}

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,35 +15,34 @@ import (
 
 // componentVersions compares the images of the workloads with this program. Another build has versions of its own.
 func componentVersions(f *Facts) Outcome {
-	if unread := append(f.Deployments.Unread, f.DaemonSets.Unread...); len(unread) > 0 {
+	if unread := slices.Concat(f.Deployments.Unread, f.DaemonSets.Unread); len(unread) > 0 {
 		return unknown(unread...)
 	}
+	workloads := f.workloads()
 	var seen []string
-	var found []diagnosticsv1alpha1.Finding
-	own, err := version.ParseGeneric(f.Client)
-	for _, w := range f.workloads() {
+	for _, w := range workloads {
 		seen = append(seen, w.name+" "+cmp.Or(w.version, "<unknown>"))
-		theirs, parseErr := version.ParseGeneric(w.version)
-		if err != nil || parseErr != nil || f.upstream() || w.version == "" {
-			continue
-		}
-		if theirs.String() != own.String() {
-			found = append(found, report(finding.ComponentSkew, "", "%s is %s, this program is %s", w.name, w.version, f.Client))
-		}
 	}
 	detail := strings.Join(seen, ", ")
+	own, err := version.ParseGeneric(f.Client)
 	switch {
-	case len(seen) == 0:
+	case len(workloads) == 0:
 		return skip("the components run outside the cluster")
 	case f.upstream():
 		return skip("another build: %s", detail)
 	case err != nil:
 		return skip("this program is a development build (%s); %s", f.Client, detail)
 	}
+	var found []diagnosticsv1alpha1.Finding
+	for _, w := range workloads {
+		if theirs, err := version.ParseGeneric(w.version); err == nil && theirs.String() != own.String() {
+			found = append(found, report(finding.ComponentSkew, "", "%s is %s, this program is %s", w.name, w.version, f.Client))
+		}
+	}
 	return judged(detail, found)
 }
 
-// workload is a component's and the version of its image.
+// workload is the workload of a component, and the version of its image; empty when that says none.
 type workload struct{ name, version string }
 
 func (f *Facts) workloads() []workload {

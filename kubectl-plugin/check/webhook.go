@@ -7,7 +7,6 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
@@ -47,23 +46,37 @@ type WebhookFacts struct {
 	Client                    admissionregistrationv1.WebhookClientConfig
 	Rules                     []admissionregistrationv1.RuleWithOperations
 	// Fails is true when a request is refused that the webhook does not answer.
-	Fails                 bool
-	Namespaces, Objects   *metav1.LabelSelector
-	Conditional, Mutating bool
-	Reinvoked             bool
-	TimeoutSeconds        int32
+	Fails bool
+	// Namespaces and Objects select what the webhook is called for; nil for everything.
+	Namespaces, Objects *metav1.LabelSelector
+	// Conditional is true for a webhook with match conditions.
+	Conditional bool
+	// Reinvoked is true for a webhook that is called again after later ones have changed the object.
+	Reinvoked      bool
+	TimeoutSeconds int32
 }
+
+// Kinds of the configurations.
+const (
+	mutatingKind   = "MutatingWebhookConfiguration"
+	validatingKind = "ValidatingWebhookConfiguration"
+)
 
 // String names the webhook.
 func (w *WebhookFacts) String() string {
 	return fmt.Sprintf("webhook %s of %s %s", w.Name, strings.ToLower(w.Kind), w.Configuration)
 }
 
-// ownWebhooks are those that a Service of the system's namespace serves, whatever the configuration is called.
+// serves says whether a Service of the system's namespace serves the webhook, whatever its configuration is called.
+func (f *Facts) serves(w *WebhookFacts) bool {
+	return w.Client.Service != nil && w.Client.Service.Namespace == f.Namespace
+}
+
+// ownWebhooks are those that the system serves.
 func (f *Facts) ownWebhooks() []WebhookFacts {
 	var out []WebhookFacts
 	for i := range f.Webhooks.Value {
-		if service := f.Webhooks.Value[i].Client.Service; service != nil && service.Namespace == f.Namespace {
+		if f.serves(&f.Webhooks.Value[i]) {
 			out = append(out, f.Webhooks.Value[i])
 		}
 	}
@@ -94,12 +107,13 @@ func webhookBundles(f *Facts) Outcome {
 	return judged(fmt.Sprintf("webhooks: %d", len(own)), found)
 }
 
-// webhookCertificates judges the certificate of each Service by each bundle, once.
+// webhookCertificates judges the certificate of each Service by each bundle, once. What is wrong with the certificate itself is reported once.
 func webhookCertificates(f *Facts) Outcome {
 	if len(f.Webhooks.Unread) > 0 {
 		return unknown(f.Webhooks.Unread...)
 	}
 	outcome, judgedAlready := skip("the Secret of the serving certificate is not known"), map[string]bool{}
+	var found []diagnosticsv1alpha1.Finding
 	own := f.ownWebhooks()
 	for i := range own {
 		w := &own[i]
@@ -110,9 +124,17 @@ func webhookCertificates(f *Facts) Outcome {
 		}
 		judgedAlready[key] = true
 		one := f.serving(served{subject: w.String(), service: w.Client.Service.Name, bundle: w.Client.CABundle, secret: of})
-		if outcome.State == Skipped || len(one.Findings) > len(outcome.Findings) {
+		for _, problem := range one.Findings {
+			if !slices.ContainsFunc(found, func(f diagnosticsv1alpha1.Finding) bool { return f.Message == problem.Message }) {
+				found = append(found, problem)
+			}
+		}
+		if outcome.State == Skipped || one.State == Unknown {
 			outcome = one
 		}
+	}
+	if len(found) > 0 {
+		return judged(outcome.Detail, found)
 	}
 	return outcome
 }
@@ -161,105 +183,4 @@ func (f *Facts) readyEndpoints(service string) int {
 		}
 	}
 	return n
-}
-
-// webhookDeadlock finds webhooks that must answer before a pod of the system's own namespace is created: once their server is down, its
-// pods are refused, and it stays down. What match conditions leave of that is not evaluated, so that they make it a warning.
-func webhookDeadlock(f *Facts) Outcome {
-	if unread := slices.Concat(f.Webhooks.Unread, f.NamespaceLabels.Unread); len(unread) > 0 {
-		return unknown(unread...)
-	}
-	var found []diagnosticsv1alpha1.Finding
-	own := f.ownWebhooks()
-	for i := range own {
-		w := &own[i]
-		if !w.Fails || !w.covers("", "pods", admissionregistrationv1.Create) || !selects(w.Namespaces, f.NamespaceLabels.Value) || !f.selectsServer(w) {
-			continue
-		}
-		one := report(finding.WebhookDeadlock, "", "%s selects pods of namespace %q, in which its server runs, and has failurePolicy Fail", w, f.Namespace)
-		if w.Conditional {
-			one.Severity = diagnosticsv1alpha1.SeverityWarning
-			one.Message += "; only its matchConditions may exempt them"
-		}
-		found = append(found, one)
-	}
-	return judged("", found)
-}
-
-// selectsServer says whether a webhook's object selector selects the pods of the server; without pods, whether it selects any.
-func (f *Facts) selectsServer(w *WebhookFacts) bool {
-	pods := f.podsOf(managerName)
-	if len(pods) == 0 {
-		return selects(w.Objects, map[string]string{nameLabel: managerName})
-	}
-	for i := range pods {
-		if selects(w.Objects, pods[i].Labels) {
-			return true
-		}
-	}
-	return false
-}
-
-func selects(selector *metav1.LabelSelector, of map[string]string) bool {
-	if selector == nil {
-		return true
-	}
-	parsed, err := metav1.LabelSelectorAsSelector(selector)
-	return err == nil && parsed.Matches(labels.Set(of))
-}
-
-// covers says whether the rules of a webhook have it called for an operation on a resource.
-func (w *WebhookFacts) covers(group, resource string, operation admissionregistrationv1.OperationType) bool {
-	has := func(values []string, value string) bool {
-		return slices.Contains(values, value) || slices.Contains(values, "*")
-	}
-	return slices.ContainsFunc(w.Rules, func(rule admissionregistrationv1.RuleWithOperations) bool {
-		operations := slices.Contains(rule.Operations, operation) || slices.Contains(rule.Operations, admissionregistrationv1.OperationAll)
-		resources := has(rule.Resources, resource) || slices.Contains(rule.Resources, "*/*")
-		return operations && has(rule.APIGroups, group) && resources
-	})
-}
-
-// slowest is the timeout in seconds above which a webhook that does not answer blocks its callers for too long.
-const slowest = 10
-
-// webhookSettings reports long timeouts, and webhooks that set the resources of pods once while a later webhook may add containers: those
-// are called in the order of the names of their configurations.
-func webhookSettings(f *Facts) Outcome {
-	if len(f.Webhooks.Unread) > 0 {
-		return unknown(f.Webhooks.Unread...)
-	}
-	var found []diagnosticsv1alpha1.Finding
-	own := f.ownWebhooks()
-	for i := range own {
-		w := &own[i]
-		if w.TimeoutSeconds > slowest {
-			found = append(found, report(finding.WebhookSettings, "", "%s has timeoutSeconds %d: while its server does not answer, each request waits as long", w, w.TimeoutSeconds))
-		}
-		if later := f.laterInjectors(w); len(later) > 0 {
-			found = append(found, report(finding.WebhookSettings, "", "%s has reinvocationPolicy Never: it does not see containers that are added by %s, which is called after it",
-				w, some(later)))
-		}
-	}
-	if len(found) == 0 && len(f.OtherWebhooks.Unread) > 0 {
-		return unknown(f.OtherWebhooks.Unread...)
-	}
-	return judged(fmt.Sprintf("webhooks: %d", len(own)), found)
-}
-
-// laterInjectors are the configurations of others whose webhooks change pods after one of ours that is not called again.
-func (f *Facts) laterInjectors(w *WebhookFacts) []string {
-	if !w.Mutating || w.Reinvoked || !w.covers("", "pods", admissionregistrationv1.Create) {
-		return nil
-	}
-	var out []string
-	for i := range f.OtherWebhooks.Value {
-		other := &f.OtherWebhooks.Value[i]
-		foreign := other.Client.Service == nil || other.Client.Service.Namespace != f.Namespace
-		if foreign && other.Mutating && other.Configuration > w.Configuration && other.covers("", "pods", admissionregistrationv1.Create) &&
-			!slices.Contains(out, other.Configuration) {
-			out = append(out, other.Configuration)
-		}
-	}
-	return out
 }

@@ -2,7 +2,9 @@ package install
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -43,6 +45,8 @@ type collector struct {
 	status      *InstallationStatus
 	// config is what of slo-controller-config is in force.
 	config configmerge.Config
+	// goesOn is true where a request that the API server fails to answer leaves its part unknown, instead of ending the collection.
+	goesOn bool
 	// part is what is being read, and unread why parts could not be read whole.
 	part   Part
 	unread map[Part][]string
@@ -81,12 +85,18 @@ func (c *collector) collectParts(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// unseen records a part that may not be read and reports whether that was the reason. Other errors are the caller's.
+// unseen records a part that may not be read, or whose request failed where the collection goes on, and reports whether that was the
+// reason. Other errors are the caller's.
 func (c *collector) unseen(err error) bool {
-	if !apierrors.IsForbidden(err) {
+	var answer apierrors.APIStatus
+	switch {
+	case apierrors.IsForbidden(err):
+		c.incomplete(live.Failure(context.Background(), "", err))
+	case c.goesOn && errors.As(err, &answer) && answer.Status().Code >= http.StatusInternalServerError:
+		c.incomplete(fmt.Errorf("read %s: %w", c.part, err))
+	default:
 		return false
 	}
-	c.incomplete(live.Failure(context.Background(), "", err))
 	return true
 }
 
@@ -125,6 +135,10 @@ func (c *collector) collectRelease(ctx context.Context) error {
 			c.incomplete(err)
 			return nil
 		}
+	}
+	if c.unseen(err) {
+		c.status.ReleaseState = StateUnknown
+		return nil
 	}
 	if err != nil {
 		return err

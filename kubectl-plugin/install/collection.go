@@ -60,12 +60,14 @@ type Objects struct {
 	DaemonSets  []appsv1.DaemonSet
 }
 
-// Collect reads the status of the release that the options name. An error means that the API server does not answer.
+// Collect reads the status of the release that the options name. What the API server refuses or fails to answer is unread; an error means
+// that it does not even tell its version.
 func Collect(ctx context.Context, getter genericclioptions.RESTClientGetter, clock clock.PassiveClock, options release.Options) (*Collection, error) {
 	c, err := newCollector(getter, clock, options)
 	if err != nil {
 		return nil, err
 	}
+	c.goesOn = true
 	if err := c.collectParts(ctx, options.Namespace); err != nil {
 		return nil, err
 	}

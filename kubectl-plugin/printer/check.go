@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // CheckGroup is the checks of one category.
@@ -25,8 +27,8 @@ type CheckRow struct {
 
 // CheckNote is a finding below a check.
 type CheckNote struct {
-	Severity, Code, Message, Help, Documentation string
-	Role                                         Role
+	Severity                           diagnosticsv1alpha1.Severity
+	Code, Message, Help, Documentation string
 }
 
 // Checks prints the checks, category by category, each with what was found below it, and the summary last.
@@ -67,7 +69,7 @@ func checkGroup(w io.Writer, group CheckGroup, apart bool, o Options) error {
 }
 
 func (n CheckNote) write(b *strings.Builder, o Options) {
-	wrapped(b, o, 6, o.Style.Paint(n.Role, o.Style.Clean(n.Severity))+" "+o.Style.Clean(n.Code)+" "+o.Style.Clean(n.Message))
+	wrapped(b, o, 6, o.Style.Paint(SeverityRole(n.Severity), o.Style.Clean(string(n.Severity)))+" "+o.Style.Clean(n.Code)+" "+o.Style.Clean(n.Message))
 	if n.Help != "" {
 		wrapped(b, o, 8, o.Style.Paint(Dim, "hint: ")+o.Style.Clean(Called(o.Program, n.Help)))
 	}

@@ -12,7 +12,7 @@ func someChecks() []CheckGroup {
 	return []CheckGroup{{Name: "webhook", Rows: []CheckRow{
 		{ID: "webhook-registered", State: "pass", Role: Good, Detail: "webhooks: 12", Title: "the API server calls webhooks"},
 		{ID: "webhook-ca-bundle", State: "failed", Role: Bad, Detail: "a detail that is longer than a narrow terminal", Notes: []CheckNote{{
-			Severity: "error", Role: Bad, Code: "KOORD0621", Message: "the caBundle of \x1b[31mevil\x1b[0m\nforged cannot be read", Help: "koordctl status", Documentation: "docs/codes.md#koord0621",
+			Severity: "error", Code: "KOORD0621", Message: "the caBundle of \x1b[31mevil\x1b[0m\nforged cannot be read", Help: "koordctl status", Documentation: "docs/codes.md#koord0621",
 		}}},
 	}}}
 }
