@@ -65,7 +65,7 @@ var deviceOrders = []order[deviceOverview]{
 		return largestFirst(deviceAmount(a, freePercent), deviceAmount(b, freePercent))
 	}},
 	{"largest", func(a, b *deviceOverview) int {
-		return largestFirst(deviceAmount(a, largestPercent), deviceAmount(b, largestPercent))
+		return largestFirst(deviceAmount(a, deviceview.Largest), deviceAmount(b, deviceview.Largest))
 	}},
 }
 
@@ -83,16 +83,9 @@ func deviceAmount(o *deviceOverview, of func(*diagnosticsv1alpha1.DeviceTypeOver
 
 func freePercent(t *diagnosticsv1alpha1.DeviceTypeOverview) *int64 { return t.FreePercent }
 
-// largestPercent is the largest request that fits, where 100 is one device.
-func largestPercent(t *diagnosticsv1alpha1.DeviceTypeOverview) *int64 {
-	if t.LargestDevices == nil || t.LargestPercent == nil {
-		return nil
-	}
-	return new(100*int64(*t.LargestDevices) + *t.LargestPercent)
-}
-
 // newTopDevicesCommand lists nodes as top nodes does, a row for each type of device, since the first question is where something is free.
-// Who names nodes asks about the machine, as with nvidia-smi, and gets a row for each device; so does -o wide, which leaves out nothing.
+// With names of nodes the question is about the machines, as with nvidia-smi, and each device has a row; with -o wide as well, because that
+// leaves nothing out.
 func newTopDevicesCommand(s *session) *cobra.Command {
 	devices := false // whether each device has a row
 	return newListingCommand(s, source.KindDevice, listing[deviceOverview, diagnosticsv1alpha1.DeviceOverviewList]{

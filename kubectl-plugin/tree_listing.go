@@ -7,7 +7,6 @@ import (
 	"reflect"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
@@ -95,9 +94,7 @@ func (o *drawingCommand[S, L]) run(ctx context.Context, s *session) error {
 		fmt.Fprintln(s.Streams.ErrOut, o.none())
 		return incomplete(s, o.of.incomplete(list), o.strict)
 	}
-	var object runtime.Object = L(list)
-	err = o.print(s, object, o.kind.Resource(), func(w io.Writer, options printer.Options) error {
-		options.WithNamespace = o.of.scoped && o.namespace == ""
+	err = o.print(s, L(list), o.kind.Resource(), func(w io.Writer, options printer.Options) error {
 		return o.of.print(w, list, options)
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const treeReservationLong = `Draw Reservations with the pods that use them: what each holds, what of that pods have taken and what is left, as koord-scheduler
+const treeReservationLong = `Draw Reservations with the pods that use them: what each holds, how much of it pods have taken and what is left, as koord-scheduler
 published it, and until when.
 
   STATE    of a Reservation: Missing (pods use it, and it does not exist), Failed, Overused (pods have taken more than it holds),

@@ -110,8 +110,8 @@ func deviceColumns() []deviceColumn {
 			return text.Render(fmt.Sprintf("%d/%d", r.Healthy, r.Devices))
 		}},
 		number("FREE", 0, func(r *deviceRow) *int64 { return r.FreePercent }, deviceCount),
-		number("WHOLE", 0, func(r *deviceRow) *int64 { return wide64(r.IdleDevices) }, quantity.Count),
-		number("LARGEST", 0, largestOf, func(v int64) string {
+		number("WHOLE", 0, func(r *deviceRow) *int64 { return wide(r.IdleDevices) }, quantity.Count),
+		number("LARGEST", 0, func(r *deviceRow) *int64 { return deviceview.Largest(r.DeviceTypeOverview) }, func(v int64) string {
 			if v > 0 && v < 100 {
 				return fmt.Sprintf("%d%%", v)
 			}
@@ -129,22 +129,6 @@ func deviceColumns() []deviceColumn {
 
 // deviceCount writes a number of devices of which 100 is one.
 func deviceCount(percent int64) string { return quantity.Cores(10 * percent) }
-
-// wide64 widens a count that may be unknown.
-func wide64(n *int32) *int64 {
-	if n == nil {
-		return nil
-	}
-	return new(int64(*n))
-}
-
-// largestOf is the largest request that still fits, where 100 is a whole device.
-func largestOf(r *deviceRow) *int64 {
-	if r.LargestDevices == nil || r.LargestPercent == nil {
-		return nil
-	}
-	return new(100*int64(*r.LargestDevices) + *r.LargestPercent)
-}
 
 // deviceGauge shows what is held of the healthy devices.
 func deviceGauge(r *deviceRow, width int, st *style.Set) string {

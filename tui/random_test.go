@@ -49,6 +49,7 @@ func anyDevices(t *rapid.T) deviceRow {
 	of := &diagnostics.DeviceTypeOverview{
 		Model: anyName.Draw(t, "model"), State: rapid.SampledFrom([]diagnostics.DeviceState{diagnostics.DeviceStray, diagnostics.DeviceUsed, "?"}).Draw(t, "state"),
 		FreePercent: anyPointer.Draw(t, "free"), LargestPercent: anyPointer.Draw(t, "percent"),
+		Devices: 3, Healthy: rapid.Int32Range(0, 3).Draw(t, "healthy"), Holders: rapid.Int32Range(0, 3).Draw(t, "holders"),
 	}
 	if rapid.Bool().Draw(t, "known") {
 		of.IdleDevices, of.LargestDevices = new(rapid.Int32Range(0, 3).Draw(t, "idle")), new(rapid.Int32Range(0, 3).Draw(t, "largest"))

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	coreamount "koordinator.sh/koord/decision/core/amount"
@@ -93,8 +94,8 @@ func (d *reservationPage) waits() bool {
 	if !d.answer.known {
 		return false
 	}
-	state, _ := reservationStateOf(d.answer.value)
-	return state == reservationState(diagnostics.ReservationBlocked) || state == reservationState(diagnostics.ReservationPending)
+	state, _ := reservationview.StateOf(d.answer.value)
+	return state == diagnostics.ReservationBlocked || state == diagnostics.ReservationPending
 }
 
 func askReservation(ctx context.Context, src source.Source, about object) (*schedulingv1alpha1.Reservation, error) {
@@ -153,17 +154,17 @@ func (d *reservationPage) text(width int) []string {
 // reservationText is what a Reservation holds, and who uses it.
 func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []string {
 	st := m.st
-	state, why := reservationStateOf(r)
-	glyph, text := state.mark(st)
-	lines := []string{m.heading(text.Render(glyph+" "+state.word()), r.Name, "", width)}
+	state, why := reservationview.StateOf(r)
+	glyph, text := reservationMark(state, st)
+	lines := []string{m.heading(text.Render(glyph+" "+string(state)), r.Name, "", width)}
 	lines = append(lines, m.sentence(why, width)...)
 	ends := ""
 	if at := expiryOf(&reservationRow{Reservation: r, state: state}); at != nil {
 		ends = untilText(at, m.clock.Now())
 	}
-	once := r.Spec.AllocateOnce == nil || *r.Spec.AllocateOnce
 	lines = append(append(lines, ""), m.factsText([]fact{
-		{"node", r.Status.NodeName}, {"owners", ownersText(r)}, {"for one pod only", yesNo(once)}, {"created", createdText(r, m.clock.Now())}, {"expires", ends},
+		{"node", r.Status.NodeName}, {"owners", ownersText(r)}, {"for one pod only", yesNo(extension.IsReservationAllocateOnce(r))},
+		{"created", createdText(r, m.clock.Now())}, {"expires", ends},
 	}, width)...)
 	names, name, taken := reservationview.Resources(r), 16, 24
 	for _, resource := range names {

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/decision/scheduling/reservationview"
 	"koordinator.sh/koord/tui/internal/bar"
 	"koordinator.sh/koord/tui/internal/grid"
 	"koordinator.sh/koord/tui/internal/style"
@@ -17,7 +18,7 @@ type reservationColumn = grid.Column[reservationRow]
 // newReservationTable is the table of Reservations. The clock is for what is left until they expire.
 func newReservationTable(now func() time.Time) *grid.Table[reservationRow] {
 	return grid.New(reservationColumns(now), func(r *reservationRow) string { return r.Name }, func(r *reservationRow) string {
-		return strings.Join([]string{r.Name, r.state.word(), r.Status.NodeName, usersText(r.Reservation), ownersText(r.Reservation)}, " ")
+		return strings.Join([]string{r.Name, string(r.state), r.Status.NodeName, usersText(r.Reservation), ownersText(r.Reservation)}, " ")
 	}, reservationProblem)
 }
 
@@ -41,11 +42,15 @@ func reservationColumns(now func() time.Time) []reservationColumn {
 	}
 	return []reservationColumn{
 		textColumn(reservationColumn{Title: "NAME", Width: 10, Max: 40, Ends: true}, func(r *reservationRow) string { return r.Name }),
-		{Title: "STATE", Width: 11, Compare: func(a, b *reservationRow) int { return cmp.Compare(b.state.rank(), a.state.rank()) },
+		{
+			Title: "STATE", Width: 11, Compare: func(a, b *reservationRow) int {
+				return cmp.Compare(reservationview.Rank(b.state), reservationview.Rank(a.state))
+			},
 			Cell: func(r *reservationRow, _ int, st *style.Set) string {
-				glyph, text := r.state.mark(st)
-				return text.Render(glyph + " " + r.state.word())
-			}},
+				glyph, text := reservationMark(r.state, st)
+				return text.Render(glyph + " " + string(r.state))
+			},
+		},
 		textColumn(reservationColumn{Title: "NODE", Width: 8, Max: 40}, func(r *reservationRow) string { return r.Status.NodeName }),
 		use("CPU", corev1.ResourceCPU, 5),
 		taken("CPU-TAKEN", corev1.ResourceCPU, 0),

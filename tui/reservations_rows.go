@@ -18,7 +18,7 @@ import (
 // reservationRow is a Reservation with its state.
 type reservationRow struct {
 	*schedulingv1alpha1.Reservation
-	state reservationState
+	state diagnostics.ReservationState
 	why   string
 }
 
@@ -26,28 +26,13 @@ func reservationRows(all []schedulingv1alpha1.Reservation) []reservationRow {
 	rows := make([]reservationRow, len(all))
 	for i := range all {
 		rows[i].Reservation = &all[i]
-		rows[i].state, rows[i].why = reservationStateOf(&all[i])
+		rows[i].state, rows[i].why = reservationview.StateOf(&all[i])
 	}
 	return rows
 }
 
-// reservationState is how a Reservation fares in one word.
-type reservationState diagnostics.ReservationState
-
-func reservationStateOf(r *schedulingv1alpha1.Reservation) (reservationState, string) {
-	state, why := reservationview.StateOf(r)
-	return reservationState(state), why
-}
-
-func (s reservationState) word() string { return string(s) }
-
-// rank is lower the graver the state is.
-func (s reservationState) rank() int { return reservationview.Rank(diagnostics.ReservationState(s)) }
-
-func (s reservationState) ended() bool { return reservationview.Ended(diagnostics.ReservationState(s)) }
-
-func (s reservationState) mark(st *style.Set) (string, style.Style) {
-	switch diagnostics.ReservationState(s) {
+func reservationMark(state diagnostics.ReservationState, st *style.Set) (string, style.Style) {
+	switch state {
 	case diagnostics.ReservationFailed, diagnostics.ReservationOverused:
 		return st.Cross, st.Bad
 	case diagnostics.ReservationBlocked:
@@ -68,9 +53,7 @@ func (s reservationState) mark(st *style.Set) (string, style.Style) {
 }
 
 // reservationProblem selects Reservations for problems-only mode.
-func reservationProblem(r *reservationRow) bool {
-	return reservationview.IsProblem(diagnostics.ReservationState(r.state))
-}
+func reservationProblem(r *reservationRow) bool { return reservationview.IsProblem(r.state) }
 
 // reservedAmount is one resource of a Reservation.
 type reservedAmount reservationview.Amount
@@ -95,7 +78,7 @@ func (a reservedAmount) String() string {
 // expiryOf is when a Reservation ends; nil for one that has ended, and without an end.
 func expiryOf(r *reservationRow) *metav1.Time {
 	at, expires := reservation.ExpiresAt(r.Reservation)
-	if r.state.ended() || !expires {
+	if reservationview.Ended(r.state) || !expires {
 		return nil
 	}
 	return &metav1.Time{Time: at}

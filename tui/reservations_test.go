@@ -44,7 +44,7 @@ func TestTheStateOfAReservation(t *testing.T) {
 			}}
 			tc.edit(&r)
 			row := reservationRows([]schedulingv1alpha1.Reservation{r})[0]
-			if got := row.state.word(); got != tc.want || reservationProblem(&row) != tc.wantProblem {
+			if got := string(row.state); got != tc.want || reservationProblem(&row) != tc.wantProblem {
 				t.Errorf("state %s, problem %t, want %s, %t", got, reservationProblem(&row), tc.want, tc.wantProblem)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 
 // TestRowsAreAsWideAsTheScreen, each cell of them, whatever it says and however the table is sorted.
 func TestRowsAreAsWideAsTheScreen(t *testing.T) {
+	t.Run("devices", func(t *testing.T) { checkWidths(t, newDeviceTable, anyDevices) })
 	t.Run("gangs", func(t *testing.T) {
 		checkWidths(t, func() *grid.Table[gangRow] { return newGangTable(builtNow) }, anyGang)
 	})

@@ -2,6 +2,7 @@ package podcache
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 	"unsafe"
@@ -140,6 +141,64 @@ func TestPodsOfAControllerShare(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(a)
+}
+
+// TestASecondTransformationWritesToNoOtherPod: an informer that lists by watching transforms pods twice, and those that they share with are
+// read meanwhile.
+func TestASecondTransformationWritesToNoOtherPod(t *testing.T) {
+	by := NewTransform()
+	withInit := func(name string) *corev1.Pod {
+		pod := newPod(name)
+		pod.Spec.InitContainers = []corev1.Container{{Name: "init", Command: []string{"/init"}}}
+		return transform(t, by, pod)
+	}
+	cached, listed := withInit("a"), withInit("b")
+	if &cached.Spec.InitContainers[0] != &listed.Spec.InitContainers[0] || &cached.Spec.Containers[0] != &listed.Spec.Containers[0] {
+		t.Fatal("the pods have containers of their own")
+	}
+	// A write would drop these again.
+	cached.Spec.InitContainers[0].Command, cached.Spec.Containers[0].Command = []string{"/kept"}, []string{"/kept"}
+	cached.Annotations[corev1.LastAppliedConfigAnnotation] = "kept"
+	want := cached.DeepCopy()
+	transform(t, by, listed)
+	if diff := cmp.Diff(want, cached); diff != "" {
+		t.Errorf("the pod in the cache (-want +got):\n%s", diff)
+	}
+}
+
+func TestASecondTransformationKeepsSharing(t *testing.T) {
+	by := NewTransform()
+	a, b := transform(t, by, newPod("a")), transform(t, by, newPod("b"))
+	transform(t, by, b)
+	transform(t, by, a)
+	if &a.Spec.Containers[0] != &b.Spec.Containers[0] {
+		t.Error("the pods have containers of their own")
+	}
+}
+
+// TestValuesOfNodeAffinityAreInOrder: a plugin of upstream sorts them in place, in pods that others share with.
+func TestValuesOfNodeAffinityAreInOrder(t *testing.T) {
+	required := func(values ...string) *corev1.Affinity {
+		requirement := func() []corev1.NodeSelectorRequirement {
+			return []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: slices.Clone(values)}}
+		}
+		terms := []corev1.NodeSelectorTerm{{MatchExpressions: requirement(), MatchFields: requirement()}}
+		return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
+	}
+	tests := map[string]struct{ given, want *corev1.Affinity }{
+		"in no order":             {given: required("c", "a", "b"), want: required("a", "b", "c")},
+		"no node is required":     {given: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}, want: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}},
+		"no node affinity at all": {given: &corev1.Affinity{}, want: &corev1.Affinity{}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := newPod("a")
+			pod.Spec.Affinity = test.given
+			if diff := cmp.Diff(test.want, transform(t, NewTransform(), pod).Spec.Affinity); diff != "" {
+				t.Errorf("the affinity (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestControllersWithoutPodsAreForgotten(t *testing.T) {

@@ -45,7 +45,8 @@ func NewTransform() cache.TransformFunc {
 	}
 }
 
-// join makes a pod share with the one that is known of its controller.
+// join makes a pod share with the one that is known of its controller. It becomes known itself only when it is not written to any more,
+// since others read it from then on.
 func (s *sharing) join(pod *corev1.Pod) {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	if controller == nil {
@@ -54,16 +55,16 @@ func (s *sharing) join(pod *corev1.Pod) {
 	}
 	uid := controller.UID
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	known := s.known[uid].Value()
-	if known == nil || known.UID == pod.UID {
-		s.known[uid] = weak.Make(pod)
-	}
-	s.sweep()
-	s.mu.Unlock()
 	if known != nil {
 		share(pod, known)
 	}
 	shareStatus(pod)
+	if known == nil || known.UID == pod.UID {
+		s.known[uid] = weak.Make(pod)
+		s.sweep()
+	}
 }
 
 // sweep forgets controllers without a known pod, each time that their number has doubled since.
@@ -111,7 +112,7 @@ func share(pod, with *corev1.Pod) {
 	}
 }
 
-// shareStatus lets the resources in force be those of the specification, which they are but during a resize.
+// shareStatus lets the resources in force be those of the specification, which they are except during a resize.
 func shareStatus(pod *corev1.Pod) {
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]

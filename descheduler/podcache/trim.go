@@ -1,6 +1,7 @@
 package podcache
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -8,9 +9,15 @@ import (
 
 // trim drops from a pod what decides neither whether it is evicted nor where it would run. The rest of a container is its name, image,
 // requests, limits and ports; of the volumes those stay that tie a pod to a node or lose their data with it.
+//
+// What share gives to a pod is not written to: an informer that lists by watching transforms each pod twice, and what the pod got the first
+// time are parts of pods that are read from the cache.
 func trim(pod *corev1.Pod) {
 	pod.ManagedFields, pod.Finalizers = nil, nil
-	delete(pod.Annotations, corev1.LastAppliedConfigAnnotation)
+	if _, applied := pod.Annotations[corev1.LastAppliedConfigAnnotation]; applied {
+		pod.Annotations = maps.Clone(pod.Annotations)
+		delete(pod.Annotations, corev1.LastAppliedConfigAnnotation)
+	}
 	trimSpec(&pod.Spec)
 	trimStatus(&pod.Status)
 }
@@ -20,12 +27,8 @@ func trimSpec(spec *corev1.PodSpec) {
 		return volume.Projected != nil || volume.Secret != nil || volume.ConfigMap != nil || volume.DownwardAPI != nil
 	}))
 	spec.Tolerations = exact(spec.Tolerations)
-	for i := range spec.InitContainers {
-		trimContainer(&spec.InitContainers[i])
-	}
-	for i := range spec.Containers {
-		trimContainer(&spec.Containers[i])
-	}
+	sortValues(spec.Affinity)
+	spec.InitContainers, spec.Containers = trimContainers(spec.InitContainers), trimContainers(spec.Containers)
 	spec.EphemeralContainers = nil
 	spec.SecurityContext = nil
 	spec.ImagePullSecrets = nil
@@ -36,11 +39,33 @@ func trimSpec(spec *corev1.PodSpec) {
 	spec.DeprecatedServiceAccount = ""
 }
 
-func trimContainer(container *corev1.Container) {
-	*container = corev1.Container{
-		Name: container.Name, Image: container.Image, Resources: container.Resources, ResizePolicy: container.ResizePolicy,
-		RestartPolicy: container.RestartPolicy, Ports: container.Ports,
+// sortValues sorts the values of required node affinity, which are sets. RemoveDuplicates of upstream sorts them in place, in pods of the
+// cache, while share reads them; values that are in order it does not write.
+func sortValues(affinity *corev1.Affinity) {
+	if affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return
 	}
+	for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, requirements := range [][]corev1.NodeSelectorRequirement{term.MatchExpressions, term.MatchFields} {
+			for i := range requirements {
+				slices.Sort(requirements[i].Values)
+			}
+		}
+	}
+}
+
+// trimContainers returns new containers, or those that it was given where nothing is to be dropped.
+func trimContainers(containers []corev1.Container) []corev1.Container {
+	if len(containers) == 0 {
+		return nil
+	}
+	out := make([]corev1.Container, len(containers))
+	for i := range containers {
+		c := &containers[i]
+		out[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy, Ports: c.Ports}
+	}
+	same(&out, containers)
+	return out
 }
 
 func trimStatus(status *corev1.PodStatus) {

@@ -163,7 +163,7 @@ func devicePartitions(w io.Writer, d *diagnosticsv1alpha1.DeviceOverview, o Opti
 			if p.Idle != nil && int(*p.Idle) == len(p.Minors) {
 				role = Good
 			}
-			t.add(text(strconv.Itoa(len(p.Minors))), painted(role, optionalCount(p.Idle)), text(strconv.Itoa(int(p.Score))), text(minorList(p.Minors)))
+			t.add(text(strconv.Itoa(len(p.Minors))), painted(role, optional(wide(p.Idle), diagnosticsv1alpha1.Count)), text(strconv.Itoa(int(p.Score))), text(minorList(p.Minors)))
 		}
 		if _, err := t.render(w, o); err != nil {
 			return err

@@ -25,9 +25,6 @@ var deviceColumns = []column{
 	{header: "REASON", flexible: 24, drop: 3},
 }
 
-// unseen stands for a value that the user is not permitted to see.
-const unseen = "?"
-
 // DeviceOverviews prints the devices of nodes as rows, one for each node and type.
 func DeviceOverviews(w io.Writer, list *diagnosticsv1alpha1.DeviceOverviewList, o Options) error {
 	l := newListing(deviceColumns, o)
@@ -36,7 +33,7 @@ func DeviceOverviews(w io.Writer, list *diagnosticsv1alpha1.DeviceOverviewList, 
 		for j := range d.Types {
 			t := &d.Types[j]
 			l.add(d, text(d.Name), text(t.Type), painted(deviceRole(t.State), string(t.State)),
-				healthCell(t), freeOf(t, devicesOf(t.FreePercent)), freeOf(t, optionalCount(t.IdleDevices)), freeOf(t, largestText(t)),
+				healthCell(t), freeOf(t, devicesOf(t.FreePercent)), freeOf(t, optional(wide(t.IdleDevices), diagnosticsv1alpha1.Count)), freeOf(t, largestText(t)),
 				text(holdersText(t)), text(orNone(t.Model)), painted(Dim, t.Reason))
 		}
 	}
@@ -77,13 +74,6 @@ func devicesOf(percent *int64) string {
 		return unseen
 	}
 	return decimal(float64(*percent)/100, 2)
-}
-
-func optionalCount(n *int32) string {
-	if n == nil {
-		return unseen
-	}
-	return fmt.Sprint(*n)
 }
 
 // largestText is the largest request that still fits.
@@ -144,12 +134,7 @@ type deviceSum struct {
 
 func (s *deviceSum) add(t *diagnosticsv1alpha1.DeviceTypeOverview) {
 	s.nodes, s.devices, s.healthy = s.nodes+1, s.devices+int(t.Devices), s.healthy+int(t.Healthy)
-	s.free = add(s.free, t.FreePercent)
-	var idle *int64
-	if t.IdleDevices != nil {
-		idle = new(int64(*t.IdleDevices))
-	}
-	s.idle = add(s.idle, idle)
+	s.free, s.idle = add(s.free, t.FreePercent), add(s.idle, wide(t.IdleDevices))
 }
 
 func (s *deviceSum) text() string {

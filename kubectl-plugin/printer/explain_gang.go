@@ -41,13 +41,17 @@ func gangCause(cause diagnosticsv1alpha1.GangCause) string {
 	return text
 }
 
+// gangNeeded is how many members must run together, which is not known without the rules.
+func gangNeeded(g *diagnosticsv1alpha1.GangExplanation) string {
+	if g.Counts.Needed > 0 {
+		return fmt.Sprint(g.Counts.Needed)
+	}
+	return unknown
+}
+
 func gangLine(g *diagnosticsv1alpha1.GangExplanation, o Options) string {
 	c := &g.Counts
-	needed := unknown
-	if c.Needed > 0 {
-		needed = fmt.Sprint(c.Needed)
-	}
-	counts := fmt.Sprintf("%s needed, %d created, %d waiting, %d bound, %d running", needed, c.Created, c.Waiting, c.Bound, c.Running)
+	counts := fmt.Sprintf("%s needed, %d created, %d waiting, %d bound, %d running", gangNeeded(g), c.Created, c.Waiting, c.Bound, c.Running)
 	if c.Succeeded > 0 {
 		counts += fmt.Sprintf(", %d succeeded", c.Succeeded)
 	}

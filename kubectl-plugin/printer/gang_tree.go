@@ -80,16 +80,12 @@ func (t *gangTree) group(gangs []diagnosticsv1alpha1.GangExplanation) {
 // gang draws a gang and its pods; lead stands before its name, and stem before the lines below it.
 func (t *gangTree) gang(g *diagnosticsv1alpha1.GangExplanation, lead, stem string) {
 	c := &g.Counts
-	needed := unknown
-	if c.Needed > 0 {
-		needed = fmt.Sprint(c.Needed)
-	}
 	reason, role := g.Summary, gangRole(g.State)
 	if role == Good {
 		reason = "" // it repeats the counts
 	}
 	t.row(lead, g.Namespace+"/"+g.Name, painted(role, string(g.State)), [7]cell{
-		text(needed), text(fmt.Sprint(c.Created)), text(fmt.Sprint(c.Bound)), text(fmt.Sprint(c.Running + c.Succeeded)), text(""),
+		text(gangNeeded(g)), text(fmt.Sprint(c.Created)), text(fmt.Sprint(c.Bound)), text(fmt.Sprint(c.Running + c.Succeeded)), text(""),
 		text(networkText(g.Rules)), painted(Dim, reason),
 	})
 	for i := range g.Members {

@@ -9,6 +9,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/scheduling/reservationview"
 )
 
@@ -87,7 +88,7 @@ func reservationCells(r *diagnosticsv1alpha1.ReservationOverview, resources []co
 	}
 	expires := none
 	if r.Expires != nil {
-		expires = seconds(int64(r.Expires.Sub(o.Now).Seconds()))
+		expires = seconds(max(freshness.Seconds(r.Expires.Time, o.Now), 0))
 	}
 	return append(cells, text(expires), text(strings.Join(r.Owners, ", or ")), painted(Dim, r.Reason))
 }

@@ -15,6 +15,8 @@ import (
 const (
 	none    = "<none>"
 	unknown = "<unknown>"
+	// unseen stands for a value that the user is not permitted to see.
+	unseen = "?"
 	// future is the age of what lies ahead.
 	future = "<future>"
 )
@@ -156,7 +158,7 @@ func Pair(part, whole *int64, unit diagnosticsv1alpha1.Unit) string {
 
 func optional(value *int64, unit diagnosticsv1alpha1.Unit) string {
 	if value == nil {
-		return "?"
+		return unseen
 	}
 	return Quantity(*value, unit)
 }

@@ -41,7 +41,10 @@ func DeviceOverviews(in *DeviceSnapshot) []diagnosticsv1alpha1.DeviceOverview {
 		pod := &in.Pods[i]
 		of := inputs[pod.Spec.NodeName]
 		if of == nil {
-			if _, holds := device.HeldBy(pod); !in.All || !holds {
+			if !in.All {
+				continue
+			}
+			if _, holds := device.HeldBy(pod); !holds {
 				continue
 			}
 			of = &deviceview.Input{Object: &schedulingv1alpha1.Device{}, Policy: policy, Unseen: in.Unseen}

@@ -13,7 +13,7 @@ type CPUUse int
 
 // The uses, those of owners first.
 const (
-	// CPUConflict has several owners, or an owner that does not lend it and is best-effort pods' all the same.
+	// CPUConflict has several owners, or an owner that does not lend it while best-effort pods run on it.
 	CPUConflict CPUUse = iota
 	// CPUExclusive belongs to an LSE pod.
 	CPUExclusive
@@ -62,12 +62,13 @@ func CPUUses(e *diagnosticsv1alpha1.CPUExplanation) map[int]CPUUse {
 	owned := map[int]bool{}
 	for i := range e.Owners {
 		owner := &e.Owners[i]
+		use := useOf(owner)
 		for cpu := range parsed(owner.CPUs).All() {
-			use := useOf(owner)
+			out[cpu] = use
 			if owned[cpu] || !owner.Lent && suppressed.Has(cpu) {
-				use = CPUConflict
+				out[cpu] = CPUConflict
 			}
-			out[cpu], owned[cpu] = use, true
+			owned[cpu] = true
 		}
 	}
 	return out

@@ -19,20 +19,25 @@ func HeldBy(pod *corev1.Pod) (Allocation, bool) {
 	if !found {
 		return Allocation{}, false
 	}
+	allocation.limit(pod)
+	return allocation, len(allocation.Items) > 0
+}
+
+// limit leaves what a scheduler can have given to the pod.
+func (a *Allocation) limit(pod *corev1.Pod) {
 	if reservation.IsReservePod(pod) {
-		return allocation, true
+		return
 	}
 	limits := limitsOf(pod)
 	var taken [kinds]int
-	allocation.Items = slices.DeleteFunc(allocation.Items, func(item Item) bool {
+	a.Items = slices.DeleteFunc(a.Items, func(item Item) bool {
 		taken[item.kind]++
 		return taken[item.kind] > limits[item.kind].count
 	})
-	for i := range allocation.Items {
-		item := &allocation.Items[i]
+	for i := range a.Items {
+		item := &a.Items[i]
 		limits[item.kind].apply(item)
 	}
-	return allocation, len(allocation.Items) > 0
 }
 
 // most is what a pod can hold at most of the devices of one type.

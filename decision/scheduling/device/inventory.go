@@ -14,11 +14,6 @@ type Entry struct {
 	// ID of the device, empty when it has none.
 	ID      string
 	Healthy bool
-	// Placed is true when the topology is reported. NUMANode is then its NUMA node, -1 where the kernel does not know it, and PCIe the
-	// switch.
-	Placed   bool
-	NUMANode int32
-	PCIe     string
 	// Idle is true for a healthy device that no pod holds.
 	Idle bool
 	// Measures of the device, in a fixed order of the resources.
@@ -65,15 +60,11 @@ func (l *Ledger) Inventory(held []Held) []Entry {
 
 func (l *Ledger) entry(k kind, position int) Entry {
 	device := &l.node.devices[k][position]
-	e := Entry{
-		Type: typeNames[k], Minor: device.minor, ID: device.uuid, Healthy: device.healthy, Placed: device.placed, NUMANode: device.numa,
+	return Entry{
+		Type: typeNames[k], Minor: device.minor, ID: device.uuid, Healthy: device.healthy,
 		Idle: l.idle[k].has(position), Measures: measures(&device.total, &l.used[k][position], &l.free[k][position]),
 		Functions: len(device.functions), FunctionsHeld: len(l.functions[k][position]), Near: l.node.near(k, position),
 	}
-	if device.pcie >= 0 {
-		e.PCIe = l.node.switches[device.pcie].id
-	}
-	return e
 }
 
 // share adds what a pod holds to the devices of a type.

@@ -44,14 +44,15 @@ func Owners(pods []*corev1.Pod) []Ownership {
 
 // ownershipOf is what a pod may hold by itself.
 func ownershipOf(pod *corev1.Pod) Ownership {
-	claim, claims := ReadAllocation(pod)
+	allocation, claims := ReadAllocation(pod)
 	if !claims {
 		return Ownership{}
 	}
-	var owned Ownership
-	owned.Allocation, _ = HeldBy(pod)
-	if more := len(claim.Items) - len(owned.Allocation.Items); more > 0 {
-		owned.Problem = fmt.Sprintf("%d of %d devices are claimed beyond what the pod requests", more, len(claim.Items))
+	claimed := len(allocation.Items)
+	allocation.limit(pod)
+	owned := Ownership{Allocation: allocation}
+	if more := claimed - len(allocation.Items); more > 0 {
+		owned.Problem = fmt.Sprintf("%d of %d devices are claimed beyond what the pod requests", more, claimed)
 	}
 	return owned
 }

@@ -102,6 +102,13 @@ func reserved(t testing.TB, name string, minors ...int32) *schedulingv1alpha1.Re
 	}
 }
 
+// operating has a pod stand for a Reservation of its name.
+func operating(p *corev1.Pod) *corev1.Pod {
+	p.UID = types.UID("uid-" + p.Name)
+	p.Labels[extension.LabelPodOperatingMode] = string(extension.PodOperatingModeReservation)
+	return p
+}
+
 // using has a pod use a Reservation.
 func using(p *corev1.Pod, reservation string) *corev1.Pod {
 	p.Annotations[extension.AnnotationReservationAllocated] = fmt.Sprintf(`{"name":%q,"uid":"uid-%s"}`, reservation, reservation)

@@ -114,6 +114,22 @@ func TestTheStateOfTheDevicesOfANode(t *testing.T) {
 			},
 			want: []string{"gpu Used 4/4 free 200 idle 2 largest 2+0% holders 2", idleNICs},
 		},
+		"a pod uses one of the GPUs that a pod in operating mode holds": {
+			edit: func(in *Input) {
+				in.Pods = []*corev1.Pod{operating(holding(t, pod("night", "200"), 100, 0, 1)), using(holding(t, pod("train", "100"), 100, 0), "night")}
+			},
+			want: []string{"gpu Used 4/4 free 200 idle 2 largest 2+0% holders 2", idleNICs},
+		},
+		"a pod uses all that a pod in operating mode holds": {
+			edit: func(in *Input) {
+				in.Pods = []*corev1.Pod{operating(holding(t, pod("night", "100"), 100, 0)), using(holding(t, pod("train", "100"), 100, 0), "night")}
+			},
+			want: []string{"gpu Used 4/4 free 300 idle 3 largest 3+0% holders 1", idleNICs},
+		},
+		"no pod uses what a pod in operating mode holds": {
+			edit: func(in *Input) { in.Pods = []*corev1.Pod{operating(holding(t, pod("night", "100"), 100, 0))} },
+			want: []string{"gpu Used 4/4 free 300 idle 3 largest 3+0% holders 1", idleNICs},
+		},
 		"a Reservation that has ended holds nothing": {
 			edit: func(in *Input) {
 				in.Reservations = []*schedulingv1alpha1.Reservation{reserved(t, "night", 0, 1)}

@@ -38,6 +38,14 @@ func Gravest(o *diagnosticsv1alpha1.DeviceOverview) diagnosticsv1alpha1.DeviceSt
 	return state
 }
 
+// Largest is the largest request that one more pod gets of a type, where 100 is one device; nil where that is not known.
+func Largest(t *diagnosticsv1alpha1.DeviceTypeOverview) *int64 {
+	if t.LargestDevices == nil || t.LargestPercent == nil {
+		return nil
+	}
+	return new(100*int64(*t.LargestDevices) + *t.LargestPercent)
+}
+
 // stateOf is the state of a type, and why it is a problem.
 func (v *view) stateOf(name schedulingv1alpha1.DeviceType, o *diagnosticsv1alpha1.DeviceTypeOverview) (diagnosticsv1alpha1.DeviceState, string) {
 	for i := range v.entries {

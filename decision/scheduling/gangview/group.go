@@ -7,8 +7,8 @@ import (
 	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
-// Together are the gangs that a condition holds for and those that start together with one of them, each group at a stretch: groups in the
-// order of their first gangs, and the gangs of a group by namespace and name.
+// Together are the gangs that a condition holds for and those that start together with one of them, the gangs of a group one after the
+// other, by namespace and name, and the groups in the order of their first gangs.
 func Together(all []Gang, selected func(*Gang) bool) []Gang {
 	wanted := map[string]bool{}
 	first := map[string]gang.Key{}

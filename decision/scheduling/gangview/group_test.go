@@ -16,11 +16,11 @@ func TestGangsThatStartTogether(t *testing.T) {
 		selected func(*Gang) bool
 		want     string
 	}{
-		"all, each group at a stretch": {func(*Gang) bool { return true }, "a b z c y"},
-		"one and its group":            {func(g *Gang) bool { return g.Name == "b" }, "b z"},
-		"one that starts alone":        {func(g *Gang) bool { return g.Name == "y" }, "y"},
-		"one without rules":            {func(g *Gang) bool { return g.Name == "c" }, "c"},
-		"none":                         {func(*Gang) bool { return false }, ""},
+		"all, the gangs of a group one after the other": {func(*Gang) bool { return true }, "a b z c y"},
+		"one and its group":                             {func(g *Gang) bool { return g.Name == "b" }, "b z"},
+		"one that starts alone":                         {func(g *Gang) bool { return g.Name == "y" }, "y"},
+		"one without rules":                             {func(g *Gang) bool { return g.Name == "c" }, "c"},
+		"none":                                          {func(*Gang) bool { return false }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
