@@ -11,6 +11,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 )
 
 // upstream is LowNodeLoad with the MigrationController and the scheduler.
@@ -84,13 +85,14 @@ func (u *upstream) node(c *cluster, n int) lownodeload.Node {
 	metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: nodeName(n)}}
 	metric.Status.UpdateTime = new(metav1.NewTime(timeOf(c.minute)))
 	metric.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{NodeUsage: used(c.cpu[n], c.memory[n]), SystemUsage: used(systemCPU, systemMemory)}
-	node := lownodeload.Node{Node: u.nodes[n], Metric: metric}
+	node := lownodeload.Node{Node: u.nodes[n]}
 	for _, i := range c.byNode[n] {
 		node.Pods = append(node.Pods, u.objects[i])
 		metric.Status.PodsMetric = append(metric.Status.PodsMetric, &slov1alpha1.PodMetricInfo{
 			Namespace: "default", Name: u.objects[i].Name, PodUsage: used(float64(c.pods[i].cpu[c.minute]), float64(c.pods[i].memory)),
 		})
 	}
+	node.Metric = nodeload.Of(metric)
 	return node
 }
 

@@ -18,12 +18,14 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/descheduler/nodemetrics"
 	"koordinator.sh/koord/outage"
 )
 
@@ -78,7 +80,10 @@ func newManager(ctx context.Context, config *rest.Config, s settings) (ctrl.Mana
 			}
 			return outage.NewMapper(ctx, inner), nil
 		},
-		Cache:                               cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Cache: cache.Options{
+			DefaultTransform: cache.TransformStripManagedFields(),
+			ByObject:         map[client.Object]cache.ByObject{&slov1alpha1.NodeMetric{}: {Transform: nodemetrics.Transform}},
+		},
 		LeaderElection:                      s.elect,
 		LeaderElectionResourceLockInterface: lock,
 		LeaderElectionReleaseOnCancel:       true,

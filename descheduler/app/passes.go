@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	decision "koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/descheduler/framework"
+	"koordinator.sh/koord/descheduler/nodemetrics"
 	"koordinator.sh/koord/descheduler/plugins"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
 	"koordinator.sh/koord/descheduler/plugins/rebalance"
@@ -57,12 +58,13 @@ func (e *environment) runPasses(ctx context.Context, sources plugins.Sources) er
 
 // sources of the plugins of the project.
 func (e *environment) sources(planning *planning, evicted *rebalance.EvictionLog) plugins.Sources {
-	planned := rebalance.Sources{Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report, Stopped: e.loops.stopped}
+	reports := nodemetrics.Reports{Cache: e.manager.GetCache()}
+	planned := rebalance.Sources{NodeMetrics: reports, Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report, Stopped: e.loops.stopped}
 	if e.scheduler != nil {
 		planned.Review = reviewing{e.scheduler, planning.reviews}.ReviewPlacements
 	}
 	return plugins.Sources{Rebalance: planned, LowNodeLoad: lownodeload.Sources{
-		NodeMetrics: lownodeload.ClientNodeMetrics{Reader: e.manager.GetClient()},
+		NodeMetrics: reports,
 		Store: &lownodeload.ConfigMapStore{
 			Client: e.client, Namespace: configuration.DefaultNamespace, Name: HistoryConfigMap,
 		},

@@ -12,6 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
@@ -138,7 +139,7 @@ func (b *balance) lowNodeLoad(profile *DeschedulerProfile, args *lownodeload.Arg
 func (b *balance) classified(policy *lownodeload.Policy, nodes []*corev1.Node) []lownodeload.NodeTrace {
 	in := lownodeload.Input{Policy: policy, Now: b.in.Now, Nodes: make([]lownodeload.Node, len(nodes))}
 	for i, node := range nodes {
-		in.Nodes[i] = lownodeload.Node{Node: node, Metric: b.metrics[node.Name], Pods: b.pods[node.Name]}
+		in.Nodes[i] = lownodeload.Node{Node: node, Metric: nodeload.Of(b.metrics[node.Name]), Pods: b.pods[node.Name]}
 	}
 	var trace lownodeload.Trace
 	lownodeload.Begin(in, &trace)

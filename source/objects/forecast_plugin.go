@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 	"koordinator.sh/koord/decision/descheduling/placement"
 	"koordinator.sh/koord/decision/descheduling/podorder"
 )
@@ -55,7 +56,7 @@ func (p *plannedPlugin) input(f *forecast, number int) lownodeload.Input {
 	for _, node := range f.nodes {
 		if p.profile.Nodes.Matches(labels.Set(node.Labels)) {
 			pods := slices.DeleteFunc(slices.Clone(f.pods[node.Name]), func(pod *corev1.Pod) bool { return f.leaving[podName{pod.Namespace, pod.Name}] != "" })
-			in.Nodes = append(in.Nodes, lownodeload.Node{Node: node, Metric: f.metrics[node.Name], Pods: pods})
+			in.Nodes = append(in.Nodes, lownodeload.Node{Node: node, Metric: nodeload.Of(f.metrics[node.Name]), Pods: pods})
 		}
 	}
 	return in

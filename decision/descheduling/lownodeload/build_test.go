@@ -10,8 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"koordinator.sh/koord/api/extension"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 )
 
 // moment at which the passes of the tests begin.
@@ -63,26 +62,20 @@ func node(name string, pods ...builtPod) Node {
 				corev1.ResourceCPU: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("100Gi"), corev1.ResourcePods: resource.MustParse("110"),
 			}},
 		},
-		Metric: &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: name}},
+		Metric: &nodeload.Report{UpdateTime: moment, HasUsage: true, System: usage(500, 5)},
 	}
-	out.Metric.Status.UpdateTime = &metav1.Time{Time: moment}
-	out.Metric.Status.NodeMetric = &slov1alpha1.NodeMetricInfo{SystemUsage: usage(500, 5)}
 	for _, built := range pods {
 		built.Spec.NodeName = name
 		out.Pods = append(out.Pods, built.Pod)
 		if !built.unreported {
-			out.Metric.Status.PodsMetric = append(out.Metric.Status.PodsMetric, &slov1alpha1.PodMetricInfo{
-				Namespace: built.Namespace, Name: built.Name, PodUsage: usage(built.cpu, built.memory), Priority: extension.PodPriorityClassWithDefault(built.Pod),
-			})
+			out.Metric.Pods = append(out.Metric.Pods, nodeload.Pod{Namespace: built.Namespace, Name: built.Name, Usage: usage(built.cpu, built.memory)})
 		}
 	}
 	return out
 }
 
-func usage(cpu, memory int64) slov1alpha1.ResourceMap {
-	return slov1alpha1.ResourceMap{ResourceList: corev1.ResourceList{
-		corev1.ResourceCPU: *resource.NewMilliQuantity(cpu, resource.DecimalSI), corev1.ResourceMemory: *resource.NewQuantity(memory*gi, resource.BinarySI),
-	}}
+func usage(cpu, memory int64) nodeload.Amounts {
+	return nodeload.Amounts{{Resource: corev1.ResourceCPU, Value: cpu}, {Resource: corev1.ResourceMemory, Value: memory * gi}}
 }
 
 // loaded is a node of which one pod and the system use so many percent of the cpu.

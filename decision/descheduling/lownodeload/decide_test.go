@@ -159,17 +159,17 @@ func TestUnusableMeasurementsDecideNothing(t *testing.T) {
 		want   string
 	}{
 		"missing":         {func(n *Node) { n.Metric = nil }, "there is no NodeMetric"},
-		"never reported":  {func(n *Node) { n.Metric.Status.UpdateTime = nil }, "its NodeMetric was never reported"},
-		"expired":         {func(n *Node) { n.Metric.Status.UpdateTime.Time = moment.Add(-3 * time.Minute) }, "its NodeMetric is 3m0s old, expired after 3m0s"},
-		"of the year 2":   {func(n *Node) { n.Metric.Status.UpdateTime.Time = time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC) }, "its NodeMetric is 2025y old, expired after 3m0s"},
-		"from the future": {func(n *Node) { n.Metric.Status.UpdateTime.Time = moment.Add(2 * time.Minute) }, "its NodeMetric is 2m0s ahead of the clock"},
-		"without usage":   {func(n *Node) { n.Metric.Status.NodeMetric = nil }, "its NodeMetric reports no usage"},
+		"never reported":  {func(n *Node) { n.Metric.UpdateTime = time.Time{} }, "its NodeMetric was never reported"},
+		"expired":         {func(n *Node) { n.Metric.UpdateTime = moment.Add(-3 * time.Minute) }, "its NodeMetric is 3m0s old, expired after 3m0s"},
+		"of the year 2":   {func(n *Node) { n.Metric.UpdateTime = time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC) }, "its NodeMetric is 2025y old, expired after 3m0s"},
+		"from the future": {func(n *Node) { n.Metric.UpdateTime = moment.Add(2 * time.Minute) }, "its NodeMetric is 2m0s ahead of the clock"},
+		"without usage":   {func(n *Node) { n.Metric.HasUsage = false }, "its NodeMetric reports no usage"},
 		"of nothing": {func(n *Node) {
-			n.Metric.Status.NodeMetric.SystemUsage.ResourceList = nil
-			n.Metric.Status.PodsMetric = nil
+			n.Metric.System = nil
+			n.Metric.Pods = nil
 		}, "its NodeMetric reports no cpu usage"},
-		"negative":              {func(n *Node) { n.Metric.Status.PodsMetric[0].PodUsage = usage(-1, 0) }, "its NodeMetric has a negative podUsage of cpu for pod default/"},
-		"huge":                  {func(n *Node) { n.Metric.Status.PodsMetric[0].PodUsage = usage(math.MaxInt64/1000, 0) }, "its NodeMetric has a podUsage of more than 10 times the node's cpu for pod default/"},
+		"negative":              {func(n *Node) { n.Metric.Pods[0].Usage = usage(-1, 0) }, "its NodeMetric has a negative podUsage of cpu for pod default/"},
+		"huge":                  {func(n *Node) { n.Metric.Pods[0].Usage = usage(math.MaxInt64/1000, 0) }, "its NodeMetric has a podUsage of more than 10 times the node's cpu for pod default/"},
 		"of a node without cpu": {func(n *Node) { delete(n.Status.Allocatable, corev1.ResourceCPU) }, "the node has no allocatable cpu"},
 	}
 	for name, tc := range tests {
@@ -242,7 +242,7 @@ func TestThresholdsCanBeDistancesFromTheMean(t *testing.T) {
 		a.LowThresholds, a.HighThresholds = Thresholds{corev1.ResourceCPU: 10}, Thresholds{corev1.ResourceCPU: 10}
 	}
 	stale := loaded("stale", 90)
-	stale.Metric.Status.UpdateTime = nil
+	stale.Metric.UpdateTime = time.Time{}
 	verdict := Decide(Input{Policy: policy(t, deviation), Now: moment, Nodes: []Node{loaded("a", 20), loaded("b", 40), loaded("c", 30), loaded("d", 50), stale}}, nil)
 	want := map[string]Class{"a": Low, "b": Normal, "c": Normal, "d": High, "stale": Unknown}
 	if diff := cmp.Diff(want, classes(verdict)); diff != "" {
@@ -309,7 +309,7 @@ func TestRefusedVictimsAreReplaced(t *testing.T) {
 	in := Input{Policy: policy(t), Now: moment, Nodes: []Node{
 		node("hot", pod("a", 1000), pod("b", 1100), pod("c", 6600)), node("warm", pod("d", 1000), pod("e", 6000)), loaded("cold", 10), loaded("cold2", 11),
 	}}
-	in.Nodes[1].Metric.Status.NodeMetric.SystemUsage = usage(1000, 5)
+	in.Nodes[1].Metric.System = usage(1000, 5)
 	trace := &Trace{}
 	round := Begin(in, trace)
 	var got []string

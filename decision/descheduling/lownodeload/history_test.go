@@ -19,7 +19,7 @@ func passes(t *testing.T, compiled *Policy, interval time.Duration, percents ...
 	history, now := History{}, moment
 	for i, percent := range percents {
 		nodes := []Node{node("hot", pod("a", 1500, unmovable), pod("b", int64(percent)*100-2000)), loaded("cold", 10)}
-		nodes[0].Metric.Status.UpdateTime.Time, nodes[1].Metric.Status.UpdateTime.Time = now, now
+		nodes[0].Metric.UpdateTime, nodes[1].Metric.UpdateTime = now, now
 		verdict := Decide(Input{Policy: compiled, Now: now, Interval: interval, Nodes: nodes, History: history}, nil)
 		if len(verdict.Victims) > 0 {
 			evicting = append(evicting, i+1)

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 )
 
 // Input is what a pass is decided from. Nothing in it is modified.
@@ -27,7 +27,7 @@ type Input struct {
 type Node struct {
 	*corev1.Node
 	// Metric is nil when there is no NodeMetric.
-	Metric *slov1alpha1.NodeMetric
+	Metric *nodeload.Report
 	// Pods of the node that have not ended.
 	Pods []*corev1.Pod
 }

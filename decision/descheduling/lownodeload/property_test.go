@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"koordinator.sh/koord/api/extension"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 )
 
 // drawInput draws a small cluster around its thresholds, with nodes that decide nothing.
@@ -65,7 +65,7 @@ func drawNode(t *rapid.T, name string) Node {
 	case 19:
 		out.Metric = nil
 	case 18:
-		out.Metric.Status.UpdateTime.Time = moment.Add(-time.Hour)
+		out.Metric.UpdateTime = moment.Add(-time.Hour)
 	case 17:
 		out.Spec.Unschedulable = true
 	case 16:
@@ -127,7 +127,7 @@ func loads(in Input, verdict Verdict) map[string]*load {
 		for _, pod := range node.Pods {
 			prod[pod.Name] = extension.PodPriorityClassWithDefault(pod) == extension.PriorityProd
 		}
-		for _, reported := range node.Metric.Status.PodsMetric {
+		for _, reported := range node.Metric.Pods {
 			at := out[node.Name]
 			if target, moves := moved[reported.Name]; moves {
 				at = out[target]
@@ -135,10 +135,11 @@ func loads(in Input, verdict Verdict) map[string]*load {
 			if at == nil {
 				continue // it left without a target
 			}
-			cpu, memory := reported.PodUsage.ResourceList[corev1.ResourceCPU], reported.PodUsage.ResourceList[corev1.ResourceMemory]
-			at.cpu, at.memory = at.cpu+cpu.MilliValue(), at.memory+memory.Value()/gi
+			cpu, _ := reported.Usage.Get(corev1.ResourceCPU)
+			memory, _ := reported.Usage.Get(corev1.ResourceMemory)
+			at.cpu, at.memory = at.cpu+cpu, at.memory+memory/gi
 			if prod[reported.Name] {
-				at.prodCPU += cpu.MilliValue()
+				at.prodCPU += cpu
 			}
 		}
 	}
@@ -251,11 +252,11 @@ func FuzzNumbers(f *testing.F) {
 	f.Add(int64(8000), int64(1<<40), int64(math.MaxInt64), int64(math.MinInt64))
 	f.Fuzz(func(t *testing.T, cpu, memory, capacity, ageSeconds int64) {
 		hot, cold := loaded("hot", 60), loaded("cold", 10)
-		hot.Metric.Status.PodsMetric[0].PodUsage = slov1alpha1.ResourceMap{ResourceList: corev1.ResourceList{
+		hot.Metric.Pods[0].Usage = nodeload.AmountsOf(corev1.ResourceList{
 			corev1.ResourceCPU: *resource.NewMilliQuantity(cpu, resource.DecimalSI), corev1.ResourceMemory: *resource.NewQuantity(memory, resource.BinarySI),
-		}}
+		})
 		hot.Status.Allocatable[corev1.ResourceCPU] = *resource.NewMilliQuantity(capacity, resource.DecimalSI)
-		hot.Metric.Status.UpdateTime = &metav1.Time{Time: time.Unix(moment.Unix()-ageSeconds, 0)}
+		hot.Metric.UpdateTime = time.Unix(moment.Unix()-ageSeconds, 0)
 		verdict := Decide(Input{Policy: policy(t), Now: moment, Nodes: []Node{hot, cold}}, &Trace{})
 		if len(verdict.Victims) > 0 && (cpu <= 0 || memory < 0 || capacity <= 0 || ageSeconds >= 180 || ageSeconds < -60 || cpu > 6500) {
 			t.Errorf("cpu %d, memory %d, capacity %d, age %d: %v leaves", cpu, memory, capacity, ageSeconds, names(verdict.Victims))

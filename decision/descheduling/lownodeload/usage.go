@@ -6,12 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"koordinator.sh/koord/api/extension"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/freshness"
-	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
 
@@ -79,25 +77,25 @@ func (s *nodeState) readCapacity(plain bool) {
 			quantity, set = list[name]
 		}
 		s.present[i] = set
-		s.capacity[i] = max(amountOf(name, quantity), 0)
+		s.capacity[i] = max(nodeload.AmountOf(name, quantity), 0)
 	}
 }
 
 // unusable says why a NodeMetric cannot be used; empty when it can.
-func unusable(metric *slov1alpha1.NodeMetric, now time.Time, expiration time.Duration) string {
+func unusable(metric *nodeload.Report, now time.Time, expiration time.Duration) string {
 	switch {
 	case metric == nil:
 		return "there is no NodeMetric"
-	case metric.Status.UpdateTime == nil || metric.Status.UpdateTime.IsZero():
+	case metric.UpdateTime.IsZero():
 		return "its NodeMetric was never reported"
 	}
-	at := metric.Status.UpdateTime.Time
+	at := metric.UpdateTime
 	switch age := freshness.Seconds(now, at); {
 	case age >= int64(expiration/time.Second):
 		return fmt.Sprintf("its NodeMetric is %s old, expired after %s", freshness.Distance(now, at, time.Second), expiration)
 	case age < -int64(clockSkew/time.Second):
 		return fmt.Sprintf("its NodeMetric is %s ahead of the clock", freshness.Distance(now, at, time.Second))
-	case metric.Status.NodeMetric == nil:
+	case !metric.HasUsage:
 		return "its NodeMetric reports no usage"
 	}
 	return ""
@@ -116,20 +114,18 @@ func (s *nodeState) readUsage(pods map[podKey]bool) string {
 		s.prodUsage = make([]int64, count)
 	}
 	one := make([]int64, count)
-	if problem := s.readList("systemUsage", s.Metric.Status.NodeMetric.SystemUsage.ResourceList, one, reported); problem != "" {
+	if problem := s.readList("systemUsage", s.Metric.System, one, reported); problem != "" {
 		return problem
 	}
 	addInto(s.usage, one)
-	for _, reportedPod := range s.Metric.Status.PodsMetric {
-		if reportedPod == nil {
-			continue
-		}
+	for i := range s.Metric.Pods {
+		reportedPod := &s.Metric.Pods[i]
 		prod, present := pods[podKey{reportedPod.Namespace, reportedPod.Name}]
 		if !present {
 			continue // it has left since
 		}
 		delete(pods, podKey{reportedPod.Namespace, reportedPod.Name}) // a second report of the same pod is none
-		if problem := s.readList("podUsage", reportedPod.PodUsage.ResourceList, one, reported); problem != "" {
+		if problem := s.readList("podUsage", reportedPod.Usage, one, reported); problem != "" {
 			return problem + " for pod " + reportedPod.Namespace + "/" + reportedPod.Name
 		}
 		addInto(s.usage, one)
@@ -155,7 +151,7 @@ func (s *nodeState) complete(reported []bool) string {
 			if s.capacity[i] == 0 {
 				return fmt.Sprintf("the node has no allocatable %s", name)
 			}
-			if _, total := s.Metric.Status.NodeMetric.NodeUsage.ResourceList[name]; !reported[i] && !total {
+			if _, total := s.Metric.Node.Get(name); !reported[i] && !total {
 				return fmt.Sprintf("its NodeMetric reports no %s usage", name)
 			}
 		}
@@ -164,10 +160,10 @@ func (s *nodeState) complete(reported []bool) string {
 }
 
 // readList reads the amounts of a list, and says which cannot be true.
-func (s *nodeState) readList(what string, list corev1.ResourceList, into []int64, reported []bool) string {
+func (s *nodeState) readList(what string, list nodeload.Amounts, into []int64, reported []bool) string {
 	for i, name := range s.pool.resources {
-		quantity, set := list[name]
-		into[i] = amountOf(name, quantity)
+		value, set := list.Get(name)
+		into[i] = value
 		reported[i] = reported[i] || set
 		if into[i] < 0 {
 			return fmt.Sprintf("its NodeMetric has a negative %s of %s", what, name)
@@ -192,28 +188,38 @@ func (s *nodeState) podUsages(requests bool) [][]int64 {
 	for i, pod := range s.Pods {
 		index[podKey{pod.Namespace, pod.Name}] = i
 	}
-	for _, reported := range s.Metric.Status.PodsMetric {
-		if reported == nil || len(reported.PodUsage.ResourceList) == 0 {
+	for k := range s.Metric.Pods {
+		reported := &s.Metric.Pods[k]
+		if len(reported.Usage) == 0 {
 			continue
 		}
 		if i, present := index[podKey{reported.Namespace, reported.Name}]; present && usages[i] == nil {
-			usages[i] = s.amountsOf(reported.PodUsage.ResourceList)
+			usages[i] = s.amountsOf(reported.Usage.Get)
 		}
 	}
 	return usages
 }
 
-func (s *nodeState) requestsOf(pod *corev1.Pod) []int64 { return s.amountsOf(nodefit.RequestsOf(pod)) }
+func (s *nodeState) requestsOf(pod *corev1.Pod) []int64 {
+	return s.amountsOf(requested(nodefit.RequestsOf(pod)))
+}
+
+func requested(list corev1.ResourceList) func(corev1.ResourceName) (int64, bool) {
+	return func(name corev1.ResourceName) (int64, bool) {
+		quantity, set := list[name]
+		return nodeload.AmountOf(name, quantity), set
+	}
+}
 
 // amountsOf reads a list of one pod, which is one of the node's pods.
-func (s *nodeState) amountsOf(list corev1.ResourceList) []int64 {
+func (s *nodeState) amountsOf(get func(corev1.ResourceName) (int64, bool)) []int64 {
 	amounts := make([]int64, len(s.pool.resources))
 	for i, name := range s.pool.resources {
 		if name == corev1.ResourcePods {
 			amounts[i] = 1
 			continue
 		}
-		amounts[i] = amountOf(name, list[name])
+		amounts[i], _ = get(name)
 	}
 	return amounts
 }
@@ -247,11 +253,4 @@ func add(a, b int64) int64 {
 		return math.MinInt64
 	}
 	return a + b
-}
-
-func amountOf(name corev1.ResourceName, quantity resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return podrequest.Milli(quantity)
-	}
-	return podrequest.Whole(quantity)
 }

@@ -68,7 +68,7 @@ func (p *Plugin) input(ctx context.Context, nodes []*corev1.Node) (lownodeload.I
 	if in.History, err = p.sources.Store.Load(ctx, p.handle.PluginInstanceID()); err != nil {
 		return in, fmt.Errorf("load which nodes were overutilized: %w", err)
 	}
-	metrics, err := p.sources.NodeMetrics.NodeMetrics(ctx)
+	reports, err := p.sources.NodeMetrics.Reports(ctx)
 	if err != nil {
 		return in, err
 	}
@@ -77,7 +77,7 @@ func (p *Plugin) input(ctx context.Context, nodes []*corev1.Node) (lownodeload.I
 		return in, err
 	}
 	for i := range listed {
-		in.Nodes = append(in.Nodes, lownodeload.Node{Node: listed[i].Node, Metric: metrics[listed[i].Name], Pods: listed[i].Pods})
+		in.Nodes = append(in.Nodes, lownodeload.Node{Node: listed[i].Node, Metric: reports[listed[i].Name], Pods: listed[i].Pods})
 	}
 	return in, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 	"koordinator.sh/koord/descheduler/plugins/plugintest"
 )
 
@@ -32,8 +33,12 @@ type scene struct {
 	failure error
 }
 
-func (s *scene) NodeMetrics(context.Context) (map[string]*slov1alpha1.NodeMetric, error) {
-	return s.metrics, s.failure
+func (s *scene) Reports(context.Context) (map[string]*nodeload.Report, error) {
+	reports := map[string]*nodeload.Report{}
+	for name, metric := range s.metrics {
+		reports[name] = nodeload.Of(metric)
+	}
+	return reports, s.failure
 }
 
 func newScene() *scene {

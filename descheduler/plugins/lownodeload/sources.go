@@ -11,12 +11,13 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 )
 
 // Sources are what the plugin reads beside nodes and pods, and where it keeps its history.
 type Sources struct {
 	// NodeMetrics are read with the Client of the handle where it is nil.
-	NodeMetrics NodeMetricLister
+	NodeMetrics NodeMetrics
 	// Store keeps histories. They are lost at the end of the process where it is nil.
 	Store Store
 	// Interval between passes; nil where it is not known.
@@ -25,9 +26,10 @@ type Sources struct {
 	Now func() time.Time
 }
 
-// NodeMetricLister lists the NodeMetrics by node.
-type NodeMetricLister interface {
-	NodeMetrics(ctx context.Context) (map[string]*slov1alpha1.NodeMetric, error)
+// NodeMetrics are what the NodeMetrics of a cluster report.
+type NodeMetrics interface {
+	// Reports are those of all nodes that have one, by node. They must not be modified.
+	Reports(ctx context.Context) (map[string]*nodeload.Report, error)
 }
 
 // Store keeps what the passes of a plugin instance remember. It outlives the process in one that is durable.
@@ -36,20 +38,20 @@ type Store interface {
 	Save(ctx context.Context, instance string, history lownodeload.History) error
 }
 
-// ClientNodeMetrics lists NodeMetrics with a client, which should read from a cache.
+// ClientNodeMetrics lists NodeMetrics with a client. It is for few nodes: package nodemetrics keeps the reports of many.
 type ClientNodeMetrics struct{ client.Reader }
 
-// NodeMetrics lists all. They are those of the cache itself, and must not be modified.
-func (c ClientNodeMetrics) NodeMetrics(ctx context.Context) (map[string]*slov1alpha1.NodeMetric, error) {
+// Reports lists them.
+func (c ClientNodeMetrics) Reports(ctx context.Context) (map[string]*nodeload.Report, error) {
 	var list slov1alpha1.NodeMetricList
 	if err := c.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list NodeMetrics: %w", err)
 	}
-	metrics := make(map[string]*slov1alpha1.NodeMetric, len(list.Items))
+	reports := make(map[string]*nodeload.Report, len(list.Items))
 	for i := range list.Items {
-		metrics[list.Items[i].Name] = &list.Items[i]
+		reports[list.Items[i].Name] = nodeload.Of(&list.Items[i])
 	}
-	return metrics, nil
+	return reports, nil
 }
 
 // MemoryStore keeps histories in memory. The zero value is ready for use.

@@ -11,8 +11,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
+	"koordinator.sh/koord/decision/descheduling/nodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
@@ -34,7 +34,7 @@ const (
 func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) {
 	now := p.sources.Now()
 	v := &view{in: rebalance.Input{Args: p.args, Now: now, Resources: slices.Sorted(maps.Keys(p.args.HighThresholds))}}
-	metrics, err := p.sources.NodeMetrics.NodeMetrics(ctx)
+	reports, err := p.sources.NodeMetrics.Reports(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 	}
 	v.in.Pods, v.pods = make([]rebalance.Pod, 0, count), make([]*corev1.Pod, 0, count)
 	for i, node := range selected {
-		p.addNode(ctx, v, node, metrics[node.Name], pods[i], arrivals(jobs, node.Name), owners, others)
+		p.addNode(ctx, v, node, reports[node.Name], pods[i], arrivals(jobs, node.Name), owners, others)
 	}
 	p.observed.Forget(now)
 	v.in.Workloads = owners.found
@@ -94,10 +94,10 @@ func running(pod *corev1.Pod) bool {
 }
 
 // addNode adds a node with its pods. Pods that are on their way to it count as if they were there.
-func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric *slov1alpha1.NodeMetric, pods []*corev1.Pod, arriving []string, owners *workloads, others *others) {
+func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, report *nodeload.Report, pods []*corev1.Pod, arriving []string, owners *workloads, others *others) {
 	now, usage := v.in.Now, rebalance.Node{Name: node.Name, Capacity: capacity(node, v.in.Resources), Unschedulable: node.Spec.Unschedulable}
 	usage.Limit = others.limits(node, v.in.Resources)
-	fresh := p.observe(node.Name, metric, v.in.Resources, now)
+	fresh := p.observe(node.Name, report, v.in.Resources, now)
 	names, bestEffort := append([]string{systemPrefix + node.Name}, arriving...), []string(nil)
 	for _, pod := range pods {
 		name := pod.Namespace + "/" + pod.Name
@@ -124,21 +124,33 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, metric
 }
 
 // observe what a NodeMetric reports; false for one that is missing, too old or from the future.
-func (p *Plugin) observe(node string, metric *slov1alpha1.NodeMetric, resources []corev1.ResourceName, now time.Time) bool {
-	if metric == nil || metric.Status.UpdateTime == nil || metric.Status.NodeMetric == nil {
+func (p *Plugin) observe(node string, report *nodeload.Report, resources []corev1.ResourceName, now time.Time) bool {
+	if report == nil || report.UpdateTime.IsZero() || !report.HasUsage {
 		return false
 	}
-	at, expiration := metric.Status.UpdateTime.Time, time.Duration(*p.args.NodeMetricExpirationSeconds)*time.Second
+	at, expiration := report.UpdateTime, time.Duration(*p.args.NodeMetricExpirationSeconds)*time.Second
 	if now.Sub(at) > expiration || at.Sub(now) > expiration {
 		return false
 	}
-	p.observed.Observe(systemPrefix+node, amounts(metric.Status.NodeMetric.SystemUsage.ResourceList, resources), at)
-	for _, pod := range metric.Status.PodsMetric {
-		if pod != nil {
-			p.observed.Observe(pod.Namespace+"/"+pod.Name, amounts(pod.PodUsage.ResourceList, resources), at)
-		}
+	p.observed.Observe(systemPrefix+node, reported(report.System, resources), at)
+	for i := range report.Pods {
+		pod := &report.Pods[i]
+		p.observed.Observe(pod.Namespace+"/"+pod.Name, reported(pod.Usage, resources), at)
 	}
 	return true
+}
+
+// reported are amounts in cores or the resource's own unit.
+func reported(list nodeload.Amounts, resources []corev1.ResourceName) []float64 {
+	out := make([]float64, len(resources))
+	for r, name := range resources {
+		value, _ := list.Get(name)
+		out[r] = float64(value)
+		if name == corev1.ResourceCPU {
+			out[r] /= 1000
+		}
+	}
+	return out
 }
 
 func amounts(list corev1.ResourceList, resources []corev1.ResourceName) []float64 {

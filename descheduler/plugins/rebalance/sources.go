@@ -20,7 +20,7 @@ import (
 // Sources are what the plugin reads beside nodes and pods. The zero value reads all with the client of the handle.
 type Sources struct {
 	// NodeMetrics are read with the client of the handle where it is nil.
-	NodeMetrics lownodeload.NodeMetricLister
+	NodeMetrics lownodeload.NodeMetrics
 	// Jobs list the PodMigrationJobs.
 	Jobs func(ctx context.Context) ([]schedulingv1alpha1.PodMigrationJob, error)
 	// Evictions that no PodMigrationJob made, such as those by the agents; nil for none.
