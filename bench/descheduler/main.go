@@ -24,6 +24,8 @@ type settings struct {
 	// passes that are measured, after those that fill the caches.
 	passes int
 	modes  []string
+	// memory is the GOMEMLIMIT of koord-descheduler; none where it is empty.
+	memory string
 	// heap is the directory for profiles of the heap after the passes; none are written where it is empty.
 	heap string
 }
@@ -58,6 +60,11 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := populate(ctx, plane, chosen); err != nil {
 		return fmt.Errorf("create the nodes: %w", err)
 	}
+	if chosen.memory != "" {
+		if err := os.Setenv("GOMEMLIMIT", chosen.memory); err != nil { // of what is started from now on
+			return err
+		}
+	}
 	token, err := plane.MetricsToken(ctx, systemNamespace)
 	if err != nil {
 		return err
@@ -80,6 +87,7 @@ func parse(args []string) (chosen settings, err error) {
 	flags.IntVar(&chosen.nodes, "nodes", 5000, "nodes of the cluster")
 	flags.IntVar(&chosen.pods, "pods", 30, "pods of each node")
 	flags.IntVar(&chosen.passes, "passes", 5, "passes to measure")
+	flags.StringVar(&chosen.memory, "memory", "", "GOMEMLIMIT of koord-descheduler, which the chart sets to 90% of the memory limit of its container")
 	flags.StringVar(&chosen.heap, "heap", "", "directory to write a profile of the heap to, for each plugin")
 	modes := flags.String("plugins", planner+","+lowNodeLoad, "plugins to measure, one after the other")
 	if err := flags.Parse(args); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -33,16 +35,29 @@ func amounts(cpuMilli, memoryMiB int) corev1.ResourceList {
 }
 
 // populate creates Deployments with their ReplicaSets, and nodes with their pods and what is measured of them.
-func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen settings) error {
+func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen settings) (err error) {
 	if err := plane.CreateServiceAccount(ctx, namespace); err != nil {
 		return err
 	}
+	store, err := plane.OpenStore()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
 	owners := make([]metav1.OwnerReference, (chosen.nodes*chosen.pods+podsPerWorkload-1)/podsPerWorkload)
-	err := controlplane.SideBySide(ctx, len(owners), func(ctx context.Context, i int) (err error) {
+	err = controlplane.SideBySide(ctx, len(owners), func(ctx context.Context, i int) (err error) {
 		owners[i], err = createWorkload(ctx, plane, i)
 		return err
 	})
 	if err != nil {
+		return err
+	}
+	template, err := createPod(ctx, plane, newPod("template", 0, owners[0], usage{}.requests(chosen.pods)))
+	if err != nil {
+		return err
+	}
+	template.ManagedFields = nil // of no one that this measures
+	if err := plane.Client.CoreV1().Pods(namespace).Delete(ctx, template.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
 		return err
 	}
 	return controlplane.SideBySide(ctx, chosen.nodes, func(ctx context.Context, i int) error {
@@ -50,27 +65,37 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		if err := plane.CreateNode(ctx, node); err != nil {
 			return err
 		}
+		pods := make([]*corev1.Pod, chosen.pods)
 		usage := usageOf(i)
 		metric := &slov1alpha1.NodeMetric{ObjectMeta: metav1.ObjectMeta{Name: node.Name}}
 		metric.Status.UpdateTime = &metav1.Time{Time: time.Now()}
 		metric.Status.NodeMetric = usage.node()
 		for j := range chosen.pods {
-			pod := newPod(node.Name, j, owners[(i*chosen.pods+j)%len(owners)], usage.requests(chosen.pods))
-			if err := createPod(ctx, plane, pod); err != nil {
-				return err
-			}
+			pod := copyOf(template, newPod(node.Name, j, owners[(i*chosen.pods+j)%len(owners)], nil))
+			pods[j] = pod
 			metric.Status.PodsMetric = append(metric.Status.PodsMetric, usage.pod(pod, chosen.pods))
 		}
-		return plane.CreateNodeMetric(ctx, metric)
+		if err := store.WritePods(ctx, pods); err != nil {
+			return err
+		}
+		return store.WriteNodeMetric(ctx, metric)
 	})
 }
 
+// copyOf is the template with what makes a pod another one.
+func copyOf(template, pod *corev1.Pod) *corev1.Pod {
+	out := template.DeepCopy()
+	out.Name, out.UID, out.Spec.NodeName, out.OwnerReferences = pod.Name, uuid.NewUUID(), pod.Spec.NodeName, pod.OwnerReferences
+	out.Status.ContainerStatuses[0].ContainerID = "containerd://" + string(out.UID)
+	return out
+}
+
 // createPod creates a pod that has been ready for a day.
-func createPod(ctx context.Context, plane *controlplane.ControlPlane, pod *corev1.Pod) error {
+func createPod(ctx context.Context, plane *controlplane.ControlPlane, pod *corev1.Pod) (*corev1.Pod, error) {
 	pods := plane.Client.CoreV1().Pods(namespace)
 	created, err := pods.Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	since := metav1.NewTime(time.Now().Add(-24 * time.Hour))
 	created.Status.Phase, created.Status.StartTime = corev1.PodRunning, &since
@@ -85,8 +110,7 @@ func createPod(ctx context.Context, plane *controlplane.ControlPlane, pod *corev
 		State:              corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}},
 		AllocatedResources: created.Spec.Containers[0].Resources.Requests, Resources: &created.Spec.Containers[0].Resources,
 	}}
-	_, err = pods.UpdateStatus(ctx, created, metav1.UpdateOptions{})
-	return err
+	return pods.UpdateStatus(ctx, created, metav1.UpdateOptions{})
 }
 
 // createWorkload creates a Deployment and its ReplicaSet, which nothing works on here.
