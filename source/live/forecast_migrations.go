@@ -72,8 +72,16 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 		return nil, err
 	}
 	in.Missing = gaps.all()
+	var failed error
+	in.Review = func(question *diagnosticsv1alpha1.PlacementReviewSpec) (*diagnosticsv1alpha1.PlacementReviewStatus, *diagnosticsv1alpha1.Finding) {
+		review, note, err := c.reviewPlacements(ctx, question)
+		if failed = err; err != nil {
+			return nil, &diagnosticsv1alpha1.Finding{Message: err.Error()}
+		}
+		return review, withoutAlternative(note)
+	}
 	answer, err := objects.ForecastMigrations(in)
-	if err != nil {
+	if err = errors.Join(failed, err); err != nil {
 		return nil, fmt.Errorf("forecast migrations: %w", err)
 	}
 	return answer, nil

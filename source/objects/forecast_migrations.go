@@ -35,6 +35,8 @@ type MigrationSnapshot struct {
 	// Counts is the data of the ConfigMap in which koord-descheduler keeps how often in a row nodes were overutilized; nil when it could not
 	// be read.
 	Counts map[string]string
+	// Review asks koord-scheduler where pods would go, or says why it cannot be asked; nil where there is no koord-scheduler to ask.
+	Review func(question *diagnosticsv1alpha1.PlacementReviewSpec) (*diagnosticsv1alpha1.PlacementReviewStatus, *diagnosticsv1alpha1.Finding)
 	// Rounds to look at, at least 1.
 	Rounds int
 	// Missing says what could not be read, why, and what follows.
@@ -55,7 +57,13 @@ type forecast struct {
 	plugins []*plannedPlugin
 	// rebalancers are the profiles with LoadAwareRebalancing.
 	rebalancers []*plannedRebalance
-	answer      *diagnosticsv1alpha1.MigrationForecast
+	// number of the round, from 0 on.
+	number int
+	// arrived are the pods that moved in the rounds so far, each with its node.
+	arrived []diagnosticsv1alpha1.PlacementReviewPod
+	// unasked is true once koord-scheduler could not be asked.
+	unasked bool
+	answer  *diagnosticsv1alpha1.MigrationForecast
 }
 
 type podName struct{ namespace, name string }
@@ -144,6 +152,9 @@ func (f *forecast) plan() error {
 					return fmt.Errorf("profile %s: %w", profile.Name, err)
 				}
 				f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
+				if f.in.Review == nil && profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
+					f.lacks(unreviewed)
+				}
 				f.rebalancers = append(f.rebalancers, planner)
 				f.answer.Plugins = append(f.answer.Plugins, name)
 				f.answer.DryRun = f.answer.DryRun || profile.Rebalance.DryRun || profile.Migration.DryRun
@@ -170,6 +181,7 @@ func (f *forecast) plan() error {
 
 // round makes one pass of all plugins. Usage stays as it is, and is as fresh as it is now.
 func (f *forecast) round(number int) {
+	f.number = number
 	interval := f.in.Descheduler.Interval
 	if number > 0 {
 		for _, metric := range f.metrics {
@@ -205,6 +217,7 @@ func (f *forecast) move(pod *corev1.Pod, from, to string) {
 		f.note("the argument nodeFit is false, so that the plugin looks for no node: the load of pods that move is on no node here")
 		return
 	}
+	f.arrive(pod, to)
 	moved := pod.DeepCopy()
 	moved.Spec.NodeName = to
 	f.pods[to] = append(slices.Clone(f.pods[to]), moved)

@@ -45,9 +45,6 @@ func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []stri
 	}
 	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts, and to which Deployment earlier moves belong, which were not read; "+
 		"the load that nodes report now is taken for the predicted one")
-	if profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
-		unknown = append(unknown, "koord-scheduler, which confirms each move before "+rebalance.PluginName+" makes it, was not asked: it may refuse some")
-	}
 	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[rebalance.Remedy]int{}}, unknown, nil
 }
 
@@ -134,7 +131,7 @@ func (p *plannedRebalance) pass(f *forecast, number int, limits *evictionLimits)
 		return
 	}
 	v, trace := p.view(f, number), rebalance.Trace{}
-	plan := rebalance.Decide(v.in, &trace)
+	plan := p.decide(f, v, &trace)
 	if number == 0 {
 		p.first = v.in
 	}
