@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,6 +156,55 @@ func TestMovesAreForecastThatTheSchedulerConfirms(t *testing.T) {
 				want = append(want, tc.wantIncomplete)
 			}
 			checkIncomplete(t, answer.Incomplete, want)
+		})
+	}
+}
+
+// TestAWorkloadThatGoesInCirclesIsNotForecast: jobs name the Deployment of a pod, which is looked up in the namespaces of jobs.
+func TestAWorkloadThatGoesInCirclesIsNotForecast(t *testing.T) {
+	const moves = "1 pod would move in 1 round, the first in round 1"
+	stays := "KOORD1501: Deployment/web/uid-web left node hot and was moved back to it from cold 10m0s later; plugins do not move its pods until "
+	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "web-5f", UID: "uid-web-5f",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "uid-web", Controller: new(true)}},
+	}}
+	tests := map[string]struct {
+		edit           func(*clusterBuilder)
+		want           string
+		wantIncomplete []string
+	}{
+		"the Deployment came back": {edit: func(*clusterBuilder) {}, want: "nothing moves in 1 round: "},
+		"it moved on": {edit: func(b *clusterBuilder) {
+			b.list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{moved("cold", "hot", time.Hour)}})
+		}, want: moves},
+		"another Deployment": {edit: func(b *clusterBuilder) { b.list("replicasets", &appsv1.ReplicaSetList{}) }, want: moves},
+		"ReplicaSets may not be read": {
+			edit: func(b *clusterBuilder) { b.denied("list replicasets") }, want: moves,
+			wantIncomplete: []string{"list replicasets.apps*to which Deployments earlier moves belong is unknown (KOORD0002)"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := overutilized()
+			for i := range cluster.server.Pods {
+				cluster.server.Pods[i].OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5f", UID: "uid-web-5f", Controller: new(true)}}
+			}
+			cluster.list("replicasets", &appsv1.ReplicaSetList{Items: []appsv1.ReplicaSet{set}})
+			cluster.list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{
+				moved("hot", "cold", 20*time.Minute), moved("cold", "hot", 10*time.Minute),
+			}})
+			tc.edit(cluster)
+			answer, err := cluster.source(t).ForecastMigrations(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(answer.Message, tc.want) {
+				t.Errorf("message %q, want %q", answer.Message, tc.want)
+			}
+			if tc.want != moves && (len(answer.Stays) == 0 || !strings.HasPrefix(answer.Stays[0].Reason, stays)) {
+				t.Errorf("stays %+v, want %q", answer.Stays, stays)
+			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
 }

@@ -10,10 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
@@ -24,8 +26,10 @@ type MigrationSnapshot struct {
 	Nodes   []corev1.Node
 	Pods    []corev1.Pod
 	Metrics []slov1alpha1.NodeMetric
-	// Jobs under way: their pods are leaving already.
+	// Jobs that are there: the pods of those under way are leaving already, and the others say where workloads have been.
 	Jobs []schedulingv1alpha1.PodMigrationJob
+	// Above are the controllers of ReplicaSets, by their UID, in the namespaces of jobs. A workload is a ReplicaSet where none is known.
+	Above map[types.UID]*metav1.OwnerReference
 	// SLOs say from which load on agents hold best-effort pods back and evict.
 	SLOs []slov1alpha1.NodeSLO
 	// LoadAware are the arguments of LoadAwareScheduling; nil are the defaults.
@@ -59,6 +63,9 @@ type forecast struct {
 	rebalancers []*plannedRebalance
 	// number of the round, from 0 on.
 	number int
+	// moved are the moves by jobs and those of the rounds so far, and guard the workloads that are not moved in this round because of them.
+	moved []loopguard.Move
+	guard loopguard.Guard
 	// arrived are the pods that moved in the rounds so far, each with its node.
 	arrived []diagnosticsv1alpha1.PlacementReviewPod
 	// unasked is true once koord-scheduler could not be asked.
@@ -90,6 +97,7 @@ func ForecastMigrations(in *MigrationSnapshot) (*diagnosticsv1alpha1.MigrationFo
 
 // read sorts pods and NodeMetrics to the nodes that are ready.
 func (f *forecast) read() {
+	f.moved = loopguard.MovesOf(f.in.Jobs)
 	f.pods, f.metrics, f.leaving = map[string][]*corev1.Pod{}, map[string]*slov1alpha1.NodeMetric{}, map[podName]string{}
 	var out []string
 	for i := range f.in.Nodes {
@@ -190,6 +198,7 @@ func (f *forecast) round(number int) {
 			}
 		}
 	}
+	f.guard = loopguard.NewGuard(loopguard.History{Moves: f.moved, Now: f.at(number), Window: f.in.Descheduler.HistoryWindow()})
 	limits := newEvictionLimits(f.in.Descheduler)
 	for _, plugin := range f.plugins {
 		plugin.pass(f, number, limits)
@@ -199,8 +208,27 @@ func (f *forecast) round(number int) {
 	}
 }
 
+// workload is what the moves of a pod are recorded for; nil for a pod without a controller.
+func (f *forecast) workload(pod *corev1.Pod) *metav1.OwnerReference {
+	controller := metav1.GetControllerOf(pod)
+	if controller != nil && f.in.Above[controller.UID] != nil {
+		return f.in.Above[controller.UID]
+	}
+	return controller
+}
+
+// keyOf a workload is that of the annotation source-workload of PodMigrationJobs.
+func keyOf(workload *metav1.OwnerReference) string {
+	return workload.Kind + "/" + workload.Name + "/" + string(workload.UID)
+}
+
 // move takes a pod with its usage to another node; to none, it only leaves.
 func (f *forecast) move(pod *corev1.Pod, from, to string) {
+	if workload := f.workload(pod); workload != nil {
+		f.moved = append(f.moved, loopguard.Move{
+			Workload: keyOf(workload), Pod: pod.Namespace + "/" + pod.Name, From: from, To: to, At: f.at(f.number), By: loopguard.ByDescheduler,
+		})
+	}
 	same := func(other *corev1.Pod) bool { return other.Namespace == pod.Namespace && other.Name == pod.Name }
 	f.pods[from] = slices.DeleteFunc(slices.Clone(f.pods[from]), same)
 	var usage *slov1alpha1.PodMetricInfo

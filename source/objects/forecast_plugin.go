@@ -101,6 +101,9 @@ func (p *plannedPlugin) pass(f *forecast, number int, limits *evictionLimits) {
 // refusal says why the evictor refuses a pod; empty when it does not.
 func (p *plannedPlugin) refusal(f *forecast, pod *corev1.Pod) string {
 	in := evictability.Input{Pod: pod, Policy: p.may}
+	if workload := f.workload(pod); workload != nil {
+		in.Loop = f.guard.Of(workload.UID)
+	}
 	if p.may.NodeFit {
 		for _, node := range f.nodes {
 			in.Nodes = append(in.Nodes, evictability.Node{Node: node, Pods: f.pods[node.Name]})
