@@ -154,37 +154,60 @@ func (f *forecast) plan() error {
 	for i := range f.in.Descheduler.Profiles {
 		profile := &f.in.Descheduler.Profiles[i]
 		for _, name := range profile.Plugins {
-			if name == rebalance.PluginName && profile.Rebalance != nil && profile.Rebalance.Mode == rebalance.Planned {
-				planner, unknown, err := newPlannedRebalance(profile)
-				if err != nil {
-					return fmt.Errorf("profile %s: %w", profile.Name, err)
-				}
-				f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
-				if f.in.Review == nil && profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
-					f.lacks(unreviewed)
-				}
-				f.rebalancers = append(f.rebalancers, planner)
-				f.answer.Plugins = append(f.answer.Plugins, name)
-				f.answer.DryRun = f.answer.DryRun || profile.Rebalance.DryRun || profile.Migration.DryRun
-				continue
-			}
-			if name != lownodeload.PluginName || profile.LowNodeLoad == nil {
-				f.answer.Unforecast = append(f.answer.Unforecast, name)
-				f.answer.Incomplete = append(f.answer.Incomplete, fmt.Sprintf("plugin %s of profile %s is enabled and not forecast; it may evict pods too", name, profile.Name))
-				continue
-			}
-			plugin, unknown, err := newPlannedPlugin(profile)
-			if err != nil {
+			if err := f.planPlugin(i, profile, name); err != nil {
 				return fmt.Errorf("profile %s: %w", profile.Name, err)
 			}
-			plugin.history, plugin.recalled = lownodeload.StoredOf(f.in.Counts, i)
-			f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
-			f.plugins = append(f.plugins, plugin)
-			f.answer.Plugins = append(f.answer.Plugins, name)
-			f.answer.DryRun = f.answer.DryRun || *profile.LowNodeLoad.DryRun || profile.Migration.DryRun
 		}
 	}
 	return nil
+}
+
+// planPlugin compiles a plugin of the profile at a place.
+func (f *forecast) planPlugin(at int, profile *DeschedulerProfile, name string) error {
+	planned := name == rebalance.PluginName && profile.Rebalance != nil
+	switch {
+	case planned && profile.Rebalance.Mode == rebalance.Upstream:
+		return f.planLowNodeLoad(profile, profile.Rebalance.LowNodeLoad(), name, nil, -1)
+	case planned:
+		return f.planRebalance(profile)
+	case name == lownodeload.PluginName && profile.LowNodeLoad != nil:
+		return f.planLowNodeLoad(profile, profile.LowNodeLoad, name, f.in.Counts, at)
+	}
+	f.answer.Unforecast = append(f.answer.Unforecast, name)
+	f.lacks(fmt.Sprintf("plugin %s of profile %s is enabled and not forecast; it may evict pods too", name, profile.Name))
+	return nil
+}
+
+func (f *forecast) planRebalance(profile *DeschedulerProfile) error {
+	planner, unknown, err := newPlannedRebalance(profile)
+	if err != nil {
+		return err
+	}
+	f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
+	if f.in.Review == nil && profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
+		f.lacks(unreviewed)
+	}
+	f.rebalancers = append(f.rebalancers, planner)
+	f.planned(rebalance.PluginName, profile.Rebalance.DryRun || profile.Migration.DryRun)
+	return nil
+}
+
+// planLowNodeLoad compiles what runs as LowNodeLoad does, with the counts of the profile at a place where koord-descheduler keeps them.
+func (f *forecast) planLowNodeLoad(profile *DeschedulerProfile, args *lownodeload.Args, name string, counts map[string]string, at int) error {
+	plugin, unknown, err := newPlannedPlugin(profile, args, name)
+	if err != nil {
+		return err
+	}
+	plugin.history, plugin.recalled = lownodeload.StoredOf(counts, at)
+	f.answer.Incomplete = append(f.answer.Incomplete, unknown...)
+	f.plugins = append(f.plugins, plugin)
+	f.planned(name, *args.DryRun || profile.Migration.DryRun)
+	return nil
+}
+
+func (f *forecast) planned(name string, dryRun bool) {
+	f.answer.Plugins = append(f.answer.Plugins, name)
+	f.answer.DryRun = f.answer.DryRun || dryRun
 }
 
 // round makes one pass of all plugins. Usage stays as it is, and is as fresh as it is now.
