@@ -103,7 +103,13 @@ func TestMovesAreForecastThatTheSchedulerConfirms(t *testing.T) {
 			if diff := cmp.Diff(tc.want, movesOf(answer)); diff != "" {
 				t.Errorf("moves (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(tc.wantIncomplete, slices.DeleteFunc(answer.Incomplete, func(line string) bool { return strings.HasPrefix(line, "LoadAwareRebalancing also knows") })); diff != "" && len(tc.wantIncomplete)+len(answer.Incomplete) > 1 {
+			var incomplete []string
+			for _, line := range answer.Incomplete {
+				if !strings.HasPrefix(line, "LoadAwareRebalancing also knows") {
+					incomplete = append(incomplete, line)
+				}
+			}
+			if diff := cmp.Diff(tc.wantIncomplete, incomplete); diff != "" {
 				t.Errorf("incomplete (-want +got):\n%s", diff)
 			}
 			for _, stay := range answer.Stays {
