@@ -57,8 +57,12 @@ func TestExplainEviction(t *testing.T) {
 		server func(*livetest.Server)
 	}{
 		"nothing-now": {"explain eviction web-0 -n shop", func(*livetest.Server) {}},
-		"json":        {"explain eviction shop/web-0 -o json", func(*livetest.Server) {}},
-		"budget":      {"explain eviction web-0 -n shop", func(s *livetest.Server) { budget(s).Status.DisruptionsAllowed = 0 }},
+		"in-circles": {"explain eviction web-0 -n shop", func(s *livetest.Server) {
+			s.Pods[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "web", UID: "web", Controller: new(true)}}
+			s.Lists["podmigrationjobs"] = inCircles("StatefulSet/web/web", "worker-1", "worker-2")["podmigrationjobs"]
+		}},
+		"json":   {"explain eviction shop/web-0 -o json", func(*livetest.Server) {}},
+		"budget": {"explain eviction web-0 -n shop", func(s *livetest.Server) { budget(s).Status.DisruptionsAllowed = 0 }},
 		"unhealthy": {"explain eviction web-0 -n shop", func(s *livetest.Server) {
 			budget(s).Status.DisruptionsAllowed = 0
 			s.Pods[0].Status.Conditions[0].Status = corev1.ConditionFalse

@@ -22,8 +22,9 @@ arguments in ConfigMap koord-descheduler-config. If nothing moves, it says why, 
   TO     a node that takes the pod; koord-scheduler makes the final choice
 
 Plugins LowNodeLoad and LoadAwareRebalancing are forecast, the latter by the load that nodes report now in place of the
-predicted one; other plugins that are enabled are named. -o wide also lists other nodes that take the pod,
-its usage, the keys by which it was chosen, and pods that were considered and stay.`
+predicted one, and with the moves that koord-scheduler confirms, if you may create placementreviews. Other plugins that
+are enabled are named. -o wide also lists other nodes that take the pod, its usage, the keys by which it was chosen, and
+pods that were considered and stay.`
 
 const forecastMigrationsExamples = `  # Forecast the next 10 rounds
   %[1]s forecast migrations

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/source/live/livetest"
@@ -74,6 +75,21 @@ func rebalancing(s *livetest.Server, args string) {
 	s.ConfigMaps[0].Data["koord-descheduler-config"] += "  - name: LoadAwareRebalancing\n    args: " + args + "\n"
 }
 
+// inCircles are jobs that moved pods of a workload from a node to another one and back.
+func inCircles(workload, from, to string) map[string]runtime.Object {
+	jobs := &schedulingv1alpha1.PodMigrationJobList{}
+	for i, nodes := range [][2]string{{from, to}, {to, from}} {
+		job := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+			Name: "to-" + nodes[1], CreationTimestamp: metav1.NewTime(testNow.Add(time.Duration(i-2) * time.Hour)),
+			Annotations: map[string]string{extension.AnnotationSourceNode: nodes[0], extension.AnnotationSourceWorkload: workload},
+		}}
+		job.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "web-before"}
+		job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, nodes[1]
+		jobs.Items = append(jobs.Items, job)
+	}
+	return map[string]runtime.Object{"podmigrationjobs": jobs}
+}
+
 // counted makes five overutilized rounds in a row necessary, of which koord-descheduler counted four.
 func counted(s *livetest.Server) {
 	configured(s, "consecutiveAbnormalities: 1", "consecutiveAbnormalities: 4")
@@ -125,6 +141,15 @@ func TestForecastMigrations(t *testing.T) {
 			configured(s, "[{name: LowNodeLoad}]", "[{name: LoadAwareRebalancing}]")
 			capped(s)
 		}},
+		"rebalance-refused": {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) {
+			rebalancing(s, "{}")
+			s.Diagnostics = placing{"web-0": "another scheduler"}
+		}},
+		"rebalance-in-circles": {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) {
+			rebalancing(s, "{}")
+			s.Lists = inCircles("ReplicaSet/web/web", "hot", "idle")
+		}},
+		"in-circles":            {"forecast migrations --rounds 1 -o wide", func(s *livetest.Server) { s.Lists = inCircles("ReplicaSet/web/web", "hot", "idle") }},
 		"rebalance-paused":      {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{paused: true}") }},
 		"rebalance-as-upstream": {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{mode: Upstream}") }},
 		"rebalance-bad":         {"forecast migrations", func(s *livetest.Server) { rebalancing(s, "{targetMarginPercent: 90}") }},

@@ -28,6 +28,7 @@ func (p placing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	review.Status.Origin.Leader = true
 	for _, asked := range review.Spec.Pods {
 		placement := diagnosticsv1alpha1.PodPlacement{Namespace: asked.Namespace, Name: asked.Name, Verdict: diagnosticsv1alpha1.PlacementNone, Summary: "0/2 nodes are available: 2 Insufficient cpu."}
 		switch node := p[asked.Name]; node {

@@ -32,15 +32,16 @@ func addPasses(_ context.Context, e *environment) error {
 	if _, err := e.informers.Core().V1().Pods().Informer().AddEventHandler(evicted.Handler()); err != nil {
 		return fmt.Errorf("observe evictions: %w", err)
 	}
-	return e.manager.Add(manager.RunnableFunc(func(ctx context.Context) error { return e.runPasses(ctx, e.sources(planning, evicted)) }))
+	return e.manager.Add(manager.RunnableFunc(func(ctx context.Context) error { return e.runPasses(ctx, e.sources(planning, evicted), evicted) }))
 }
 
 // runPasses makes passes until ctx ends.
-func (e *environment) runPasses(ctx context.Context, sources plugins.Sources) error {
+func (e *environment) runPasses(ctx context.Context, sources plugins.Sources, evicted *rebalance.EvictionLog) error {
 	current := e.configured.current()
 	descheduler, err := framework.New(ctx, framework.Config{
 		Client: e.client, Informers: e.informers, Jobs: e.manager.GetClient(), LiveJobs: e.manager.GetAPIReader(),
 		Registry: plugins.Registry(sources), Configuration: current, Identity: e.identity, Registerer: metrics.Registry,
+		Evictions: evicted.Moves, Stopped: e.loops.from(everyPlugin),
 	})
 	if err != nil {
 		return fmt.Errorf("build the plugins: %w", err)
@@ -59,7 +60,9 @@ func (e *environment) runPasses(ctx context.Context, sources plugins.Sources) er
 // sources of the plugins of the project.
 func (e *environment) sources(planning *planning, evicted *rebalance.EvictionLog) plugins.Sources {
 	reports := nodemetrics.Reports{Cache: e.manager.GetCache()}
-	planned := rebalance.Sources{NodeMetrics: reports, Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report, Stopped: e.loops.stopped}
+	planned := rebalance.Sources{
+		NodeMetrics: reports, Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report, Stopped: e.loops.from(planner),
+	}
 	if e.scheduler != nil {
 		planned.Review = reviewing{e.scheduler, planning.reviews}.ReviewPlacements
 	}

@@ -137,6 +137,10 @@ func TestRound(t *testing.T) {
 		"dry run": {
 			objects: append(web(), jobFor("web-1"), jobFor("gone")), settings: Settings{DryRun: true}, want: map[string]string{"job-web-1": "", "job-gone": ""},
 		},
+		"a workload that went in circles: who made the job has decided": {
+			objects: append(web(), moved("first", "node-1", "node-2", 2*time.Hour), moved("second", "node-2", "node-1", time.Hour), jobFor("web-1")),
+			want:    map[string]string{"job-web-1": "started node-1 Deployment/web/web-uid", "first": "Succeeded", "second": "Succeeded"},
+		},
 		"a ReplicaSet that is not known": {
 			objects: []client.Object{podOf("x", ownedBy("apps/v1", "ReplicaSet", "lost")), jobFor("x")}, want: map[string]string{"job-x": ""},
 		},
@@ -153,6 +157,16 @@ func TestRound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// moved is a job that moved a pod of Deployment web so long ago.
+func moved(name, from, to string, ago time.Duration) client.Object {
+	job := &schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+		Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(time.Now().Add(-ago)),
+		Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/web-uid"},
+	}}
+	job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
+	return job
 }
 
 // TestReplicasOfEachKind resolves the workload of a pod by its controller.

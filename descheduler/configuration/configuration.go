@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -8,6 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/descheduler/v1alpha2"
 	"koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/descheduler/pluginargs"
 )
 
@@ -39,6 +41,19 @@ func (c *Configuration) Migration() *migration.Args {
 		}
 	}
 	return migration.DefaultArgs()
+}
+
+// HistoryWindow is how long moves count for whether a workload goes in circles: the longest historyWindow of a profile that enables
+// LoadAwareRebalancing, and its default where none does.
+func (c *Configuration) HistoryWindow() time.Duration {
+	var enabled []*rebalance.Args
+	for i := range c.Profiles {
+		profile := &c.Profiles[i]
+		if args, err := pluginargs.Of[rebalance.Args](profile.Args[rebalance.PluginName]); err == nil && slices.Contains(profile.Balance, rebalance.PluginName) {
+			enabled = append(enabled, args)
+		}
+	}
+	return rebalance.LongestHistory(enabled)
 }
 
 // Limits bound the evictions of one pass over all profiles; nil is no bound.

@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/descheduler/pkg/framework/pluginregistry"
 
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/descheduler/configuration"
 	"koordinator.sh/koord/descheduler/podcache"
 )
@@ -39,6 +41,10 @@ type Config struct {
 	Configuration *configuration.Configuration
 	// Identity of this process, which its jobs are annotated with.
 	Identity string
+	// Evictions that no PodMigrationJob made, such as those by the agents; nil for none.
+	Evictions func(ctx context.Context, jobs []schedulingv1alpha1.PodMigrationJob) ([]loopguard.Move, error)
+	// Stopped takes the workloads that a pass does not move because they go in circles; nil for none.
+	Stopped func(ctx context.Context, loops []loopguard.Loop)
 	// Metrics is the client of metrics.k8s.io; nil when there is none.
 	Metrics metricsclient.Interface
 	// Prometheus returns the client of Prometheus; nil when there is none.

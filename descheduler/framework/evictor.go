@@ -12,12 +12,15 @@ import (
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/evictability"
 )
 
-// The names under which refusals are counted that come from no plugin: the pod is leaving, or other pods of its namespace are on the way.
+// The names under which refusals are counted that come from no plugin: the pod is leaving, other pods of its namespace are on the way, or its
+// workload goes in circles.
 const (
 	leavingFilter  = "Leaving"
 	settlingFilter = "Settling"
+	circlesFilter  = string(evictability.MigrationLoop)
 )
 
 // errNoPass is for plugins that evict when they are not asked to.
@@ -51,8 +54,12 @@ func (e *evictor) count(change func(run *PluginRun)) {
 	}
 }
 
-// Filter says whether the pod may be evicted: it is not leaving already, and all plugins of the extension points evict and filter consent.
-func (e *evictor) Filter(pod *corev1.Pod) bool {
+// Filter says whether the pod may be evicted: it is not leaving already, its workload does not go in circles, and all plugins of the
+// extension points evict and filter consent.
+func (e *evictor) Filter(pod *corev1.Pod) bool { return e.Refusing(pod) == "" }
+
+// Refusing is Filter with the name of what refuses the pod; empty when it may be evicted.
+func (e *evictor) Refusing(pod *corev1.Pod) string {
 	refused := ""
 	switch pass := e.descheduler.pass.Load(); {
 	case pass != nil && pass.leaving(pod) != "":
@@ -61,6 +68,9 @@ func (e *evictor) Filter(pod *corev1.Pod) bool {
 		refused = settlingFilter
 	default:
 		refused = e.profile.refusing(func(filter frameworktypes.EvictorPlugin) bool { return filter.Filter(pod) })
+		if refused == "" && pass != nil && pass.circles.refusal(pod) != "" {
+			refused = circlesFilter
+		}
 	}
 	e.count(func(run *PluginRun) {
 		run.Considered++
@@ -68,7 +78,7 @@ func (e *evictor) Filter(pod *corev1.Pod) bool {
 			run.Refused[refused]++
 		}
 	})
-	return refused == ""
+	return refused
 }
 
 // PreEvictionFilter says whether the pod may be evicted, by checks that are too costly to be made of every pod.
@@ -117,6 +127,10 @@ func (e *evictor) evict(ctx context.Context, pass *ledger, pod *corev1.Pod, entr
 		entry.Result, entry.Error, entry.Job = AlreadyLeaving, why, pass.job(pod)
 		return nil
 	}
+	if refusal := pass.circles.refusal(pod); refusal != "" {
+		entry.Result, entry.Error = InCircles, refusal
+		return fmt.Errorf("evict pod %s/%s: %s", pod.Namespace, pod.Name, refusal)
+	}
 	attempt := pass.attempt(pod)
 	job := e.newJob(pass, pod, entry, attempt, edit)
 	entry.Job = job.Name
@@ -157,6 +171,8 @@ func (e *evictor) report(ctx context.Context, pass *ledger, entry *Eviction, err
 			run.Evicted++
 		case EvictionFailed:
 			run.Failed++
+		case InCircles:
+			run.Refused[circlesFilter]++
 		case "":
 			run.Limited++
 		}
@@ -169,6 +185,8 @@ func (e *evictor) report(ctx context.Context, pass *ledger, entry *Eviction, err
 		return
 	case EvictionFailed:
 		logger.Error(err, "cannot create a migration job")
+	case InCircles:
+		logger.V(4).Info("eviction is refused", "why", entry.Error)
 	default:
 		logger.V(1).Info("evict pod", "result", entry.Result, "job", entry.Job, "reason", entry.Reason)
 	}

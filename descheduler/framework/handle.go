@@ -28,6 +28,8 @@ type Handle interface {
 // Evictor is the Evictor of a Handle. Those plugins of the project that decide more than which pod leaves assert it.
 type Evictor interface {
 	frameworktypes.Evictor
+	// Refusing is Filter with the name of the filter that refuses the pod; empty when it may be evicted.
+	Refusing(pod *corev1.Pod) string
 	// EvictBy evicts like Evict, by a job that edit changes before it is created. Its name and pod must stay.
 	EvictBy(ctx context.Context, pod *corev1.Pod, options evictions.EvictOptions, edit func(*schedulingv1alpha1.PodMigrationJob)) error
 }

@@ -21,6 +21,8 @@ type ledger struct {
 	name   string
 	limits configuration.Limits
 	dryRun bool
+	// circles are the workloads that are not moved.
+	circles *circles
 
 	mu sync.Mutex
 	// jobs are the live jobs of pods, by UID, and of pods that a job names without one, by namespace and name. Pods that were evicted in
@@ -38,9 +40,9 @@ type ledger struct {
 	omitted               int
 }
 
-func newLedger(name string, limits configuration.Limits, dryRun bool, jobs []schedulingv1alpha1.PodMigrationJob) *ledger {
+func newLedger(name string, limits configuration.Limits, dryRun bool, jobs []schedulingv1alpha1.PodMigrationJob, circles *circles) *ledger {
 	l := &ledger{
-		name: name, limits: limits, dryRun: dryRun,
+		name: name, limits: limits, dryRun: dryRun, circles: circles,
 		jobs: map[types.UID]string{}, byName: map[types.NamespacedName]string{}, ended: map[types.UID]map[string]bool{}, moving: map[movement]bool{},
 		perNode: map[string]int64{}, perNamespace: map[string]int64{},
 	}

@@ -156,7 +156,7 @@ func TestAnEvictionThatFailsUsesUpNoLimit(t *testing.T) {
 		t.Errorf("results (-want +got):\n%s", diff)
 	}
 	want := `
-# HELP descheduler_evictions_requested_total Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, or the limit that refused. descheduler_pods_evicted counts the evictions themselves.
+# HELP descheduler_evictions_requested_total Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, loop when the workload goes in circles, or the limit that refused. descheduler_pods_evicted counts the evictions themselves.
 # TYPE descheduler_evictions_requested_total counter
 descheduler_evictions_requested_total{namespace="default",node="a",profile="koord-descheduler",result="error",strategy="Everything"} 1
 descheduler_evictions_requested_total{namespace="default",node="a",profile="koord-descheduler",result="success",strategy="Everything"} 1

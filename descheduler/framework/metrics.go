@@ -23,13 +23,14 @@ const (
 	resultSuccess = "success"
 	resultError   = "error"
 	resultDryRun  = "dry-run"
+	resultLoop    = "loop"
 )
 
 func newInstruments(registerer prometheus.Registerer) (*instruments, error) {
 	m := &instruments{
 		requested: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Subsystem: subsystem, Name: "evictions_requested_total",
-			Help: "Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, or the limit that refused. descheduler_pods_evicted counts the evictions themselves.",
+			Help: "Evictions that plugins asked for, by the result: success when a migration job was created, dry-run, error, loop when the workload goes in circles, or the limit that refused. descheduler_pods_evicted counts the evictions themselves.",
 		}, []string{"result", "strategy", "profile", "namespace", "node"}),
 		loop: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Subsystem: subsystem, Name: "loop_duration_seconds", Help: "Time of a whole pass.",
@@ -68,6 +69,8 @@ func (m *instruments) evicted(entry *Eviction, err error) {
 		result = resultDryRun
 	case entry.Result == EvictionFailed:
 		result = resultError
+	case entry.Result == InCircles:
+		result = resultLoop
 	case err != nil:
 		result = err.Error()
 	}

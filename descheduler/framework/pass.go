@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 )
 
 // Pass is the record of one pass.
@@ -17,6 +19,8 @@ type Pass struct {
 	Nodes int `json:"nodes"`
 	// LeavingAtStart are the pods that had a migration job when the pass began.
 	LeavingAtStart int `json:"leavingAtStart,omitempty"`
+	// Stopped are the workloads that were not moved because they go in circles.
+	Stopped []loopguard.Loop `json:"stopped,omitempty"`
 	// Skipped says why no plugin ran; empty when they did.
 	Skipped string `json:"skipped,omitempty"`
 	// Error ended the pass.
@@ -58,6 +62,8 @@ const (
 	WouldCreateJob Result = "WouldCreateJob"
 	// AlreadyLeaving: the pod has a job, or is being deleted.
 	AlreadyLeaving Result = "AlreadyLeaving"
+	// InCircles: the workload of the pod goes in circles and is not moved.
+	InCircles Result = "InCircles"
 	// EvictionFailed: the job could not be created.
 	EvictionFailed Result = "Failed"
 )

@@ -104,8 +104,16 @@ func (d *Descheduler) run(ctx context.Context, current *inForce, record *Pass) e
 	if err != nil {
 		return err
 	}
+	circles, err := d.circles(ctx, current.HistoryWindow(), record.Start, jobs)
+	if err != nil {
+		return err
+	}
+	record.Stopped = circles.guard.Loops()
+	if d.config.Stopped != nil {
+		d.config.Stopped(ctx, record.Stopped)
+	}
 	d.usage.prepare(ctx, usesMetrics(current.Configuration), current.Nodes)
-	pass := newLedger(d.nameOf(record.Start), current.Limits, current.DryRun, jobs)
+	pass := newLedger(d.nameOf(record.Start), current.Limits, current.DryRun, jobs, circles)
 	record.LeavingAtStart = len(pass.jobs) + len(pass.byName)
 	d.pass.Store(pass)
 	defer d.pass.Store(nil)

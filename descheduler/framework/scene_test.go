@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,11 +87,12 @@ type cluster struct {
 	plugins map[string]func(ctx context.Context, handle frameworktypes.Handle, nodes []*corev1.Node) error
 	// intercept calls for jobs.
 	intercept interceptor.Funcs
+	sources   plugins.Sources
 	edit      func(*framework.Config)
 }
 
 func (c cluster) registry() pluginregistry.Registry {
-	all := plugins.Registry(plugins.Sources{})
+	all := plugins.Registry(c.sources)
 	register(all, configuration.MigrationController, migrator{}, func(context.Context, runtime.Object, frameworktypes.Handle) (frameworktypes.Plugin, error) {
 		return migrator{}, nil
 	})
@@ -114,8 +116,10 @@ func (c cluster) read(t *testing.T, config string) *configuration.Configuration 
 func (c cluster) start(t *testing.T) *scene {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := schedulingv1alpha1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{schedulingv1alpha1.AddToScheme, appsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	s := &scene{
 		kube:     kubefake.NewClientset(c.objects...),

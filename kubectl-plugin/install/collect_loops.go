@@ -41,29 +41,23 @@ func (c *collector) collectLoops(ctx context.Context) error {
 	for _, loop := range loopguard.Detect(loopguard.History{Moves: moves, Now: c.clock.Now(), Window: window}) {
 		text := loop.Message
 		if stops {
-			text += "; " + rebalance.PluginName + " does not move it until " + loop.Until.UTC().Format(time.RFC3339)
+			text += "; plugins of koord-descheduler do not move it until " + loop.Until.UTC().Format(time.RFC3339)
 		}
 		c.find(loop.Code, text, "koordctl config lint")
 	}
 	return nil
 }
 
-// historyWindow is how long moves count, and whether a plugin is enabled that stops moving workloads that go in circles. Where the
-// configuration cannot be read, the default counts.
+// historyWindow is how long moves count, and whether koord-descheduler is configured, none of whose plugins moves workloads that go in
+// circles. Where the configuration cannot be read, the default counts.
 func (c *collector) historyWindow(ctx context.Context) (window time.Duration, stops bool) {
-	window = rebalance.DefaultArgs().HistoryWindow.Duration
 	object, err := c.client.CoreV1().ConfigMaps(c.status.Namespace).Get(ctx, objects.DeschedulerConfigMap, metav1.GetOptions{})
 	if err != nil {
-		return window, false
+		return rebalance.LongestHistory(nil), false
 	}
 	read, err := objects.ReadDescheduler(object.Data)
 	if err != nil {
-		return window, false
+		return rebalance.LongestHistory(nil), false
 	}
-	for i := range read.Profiles {
-		if args := read.Profiles[i].Rebalance; args != nil && !args.Paused && args.Mode == rebalance.Planned {
-			return args.HistoryWindow.Duration, true
-		}
-	}
-	return window, false
+	return read.HistoryWindow(), true
 }

@@ -30,10 +30,12 @@ func newMove(name, from, to string, ago time.Duration) *unstructured.Unstructure
 }
 
 func TestWorkloadsThatGoInCirclesAreFindings(t *testing.T) {
-	planned := &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Namespace: release.DefaultNamespace, Name: "koord-descheduler-config"},
-		Data: map[string]string{"koord-descheduler-config": "kind: DeschedulerConfiguration\nprofiles:\n- plugins: {balance: {enabled: [{name: LoadAwareRebalancing}]}}\n" +
-			"  pluginConfig:\n  - {name: LoadAwareRebalancing, args: {historyWindow: 2h}}\n"},
+	configured := func(plugin, args string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: release.DefaultNamespace, Name: "koord-descheduler-config"},
+			Data: map[string]string{"koord-descheduler-config": "kind: DeschedulerConfiguration\nprofiles:\n- plugins: {balance: {enabled: [{name: " + plugin + "}]}}\n" +
+				"  pluginConfig:\n  - {name: " + plugin + ", args: {" + args + "}}\n"},
+		}
 	}
 	back := []runtime.Object{newMove("first", "a", "b", 90*time.Minute), newMove("second", "b", "a", 30*time.Minute)}
 	const message = "Deployment/web/uid left node a and was moved back to it from b 1h0m0s later"
@@ -42,12 +44,19 @@ func TestWorkloadsThatGoInCirclesAreFindings(t *testing.T) {
 		config []runtime.Object
 		want   []string
 	}{
-		"no job":                            {},
-		"onward":                            {jobs: []runtime.Object{newMove("first", "a", "b", time.Hour), newMove("second", "b", "c", time.Minute)}},
-		"back to the node it left":          {jobs: back, want: []string{message}},
-		"back, with a plugin that stops it": {jobs: back, config: []runtime.Object{planned}, want: []string{message + "; LoadAwareRebalancing does not move it until " + now.Add(30*time.Minute).UTC().Format(time.RFC3339)}},
+		"no job":                   {},
+		"onward":                   {jobs: []runtime.Object{newMove("first", "a", "b", time.Hour), newMove("second", "b", "c", time.Minute)}},
+		"back to the node it left": {jobs: back, want: []string{message}},
+		"back, in the window of the planner": {
+			jobs: back, config: []runtime.Object{configured("LoadAwareRebalancing", "historyWindow: 2h")},
+			want: []string{message + "; plugins of koord-descheduler do not move it until " + now.Add(30*time.Minute).UTC().Format(time.RFC3339)},
+		},
+		"back, in that of other plugins": {
+			jobs: back, config: []runtime.Object{configured("LowNodeLoad", "")},
+			want: []string{message + "; plugins of koord-descheduler do not move it until " + now.Add(22*time.Hour+30*time.Minute).UTC().Format(time.RFC3339)},
+		},
 		"back after the history window": {
-			jobs: []runtime.Object{newMove("first", "a", "b", 3*time.Hour), newMove("second", "b", "a", 30*time.Minute)}, config: []runtime.Object{planned},
+			jobs: []runtime.Object{newMove("first", "a", "b", 3*time.Hour), newMove("second", "b", "a", 30*time.Minute)}, config: []runtime.Object{configured("LoadAwareRebalancing", "historyWindow: 2h")},
 		},
 	}
 	for name, test := range tests {

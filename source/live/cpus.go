@@ -21,7 +21,7 @@ func (s *Source) CPUs(ctx context.Context) (map[string]*extension.CPUBasicInfo, 
 	version := topologyv1alpha1.GroupVersion
 	r := request{verb: "list", group: version.Group, resource: "noderesourcetopologies"}
 	raw, err := rawOf(c.slo.Get().AbsPath("/apis", version.Group, version.Version, r.resource).Param("resourceVersion", fromCache).
-		MaxRetries(retries).SetHeader("Accept", "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1").Do(ctx))
+		MaxRetries(retries).SetHeader("Accept", metadataOnly).Do(ctx))
 	if err = failure(ctx, r, err); err != nil {
 		if hasCode(err, finding.NotInstalled) {
 			return nil, nil

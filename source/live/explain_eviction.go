@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
@@ -204,12 +205,29 @@ func (r *evictionRead) descheduler(ctx context.Context) error {
 	if r.in.Descheduler, err = r.Source.descheduler(ctx, r.c, &r.gaps); err != nil {
 		return err
 	}
+	if err := r.workload(ctx); err != nil {
+		return err
+	}
 	for i := range r.in.Descheduler.Profiles {
 		if r.in.Descheduler.Profiles[i].Migration.NodeFit {
 			return r.otherNodes(ctx)
 		}
 	}
 	return nil
+}
+
+// workload reads what is above the pod's ReplicaSet, where a workload of the namespace goes in circles.
+func (r *evictionRead) workload(ctx context.Context) error {
+	controller := metav1.GetControllerOf(r.in.Pod)
+	if controller == nil || controller.Kind != "ReplicaSet" || !r.in.Descheduler.Guard(r.in.Jobs, r.in.Now).Concerns(r.in.Pod.Namespace) {
+		return nil
+	}
+	set := &appsv1.ReplicaSet{}
+	err := r.c.apps(ctx, "replicasets", r.in.Pod.Namespace, controller.Name, set)
+	if err == nil && set.UID == controller.UID {
+		r.in.Above = metav1.GetControllerOf(set)
+	}
+	return r.unsure(err, "whether the workload of the pod goes in circles is unknown", evictors.Descheduled)
 }
 
 // otherNodes reads where the pod could run, for a descheduler that asks.

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -148,6 +150,67 @@ func TestAnEvictionIsExplainedFromWhatMayBeRead(t *testing.T) {
 			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
 	}
+}
+
+// TestAWorkloadThatGoesInCirclesProtectsItsPods: jobs name the Deployment of a pod, which is looked up where one goes in circles.
+func TestAWorkloadThatGoesInCirclesProtectsItsPods(t *testing.T) {
+	const protected = "protected; gate MigrationLoop: KOORD1501: Deployment/web/uid-web left node worker-1 and was moved back to it from worker-2 10m0s later; plugins do not move its pods until *"
+	tests := map[string]struct {
+		edit func(*clusterBuilder)
+		// want has a star for the rest.
+		want           string
+		wantIncomplete []string
+	}{
+		"its Deployment": {edit: func(*clusterBuilder) {}, want: protected},
+		"a Deployment of another pod": {edit: func(b *clusterBuilder) {
+			b.server.Lists["replicasets"].(*appsv1.ReplicaSetList).Items[0].OwnerReferences[0].UID = "uid-db"
+		}, want: "possible; "},
+		"the ReplicaSet has been deleted": {edit: func(b *clusterBuilder) { b.list("replicasets", &appsv1.ReplicaSetList{}) }, want: "possible; "},
+		"the ReplicaSet may not be read": {
+			edit: func(b *clusterBuilder) { b.denied("get replicasets") }, want: "possible; ",
+			wantIncomplete: []string{"get replicasets.apps*whether the workload of the pod goes in circles is unknown (KOORD0002)"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := evicting()
+			cluster.server.Pods[0].OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5f", UID: "uid-web-5f", Controller: new(true)}}
+			set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+				Namespace: "shop", Name: "web-5f", UID: "uid-web-5f",
+				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "uid-web", Controller: new(true)}},
+			}}
+			cluster.list("replicasets", &appsv1.ReplicaSetList{Items: []appsv1.ReplicaSet{set}})
+			cluster.list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{
+				moved("worker-1", "worker-2", 20*time.Minute), moved("worker-2", "worker-1", 10*time.Minute),
+			}})
+			tc.edit(cluster)
+			answer, err := cluster.source(t).ExplainEviction(t.Context(), "shop", "web-0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, e := range answer.Evictors {
+				if e.Name == "descheduler" {
+					got = e.State + "; " + strings.Join(e.Protections, ", ")
+				}
+			}
+			if want, _, open := strings.Cut(tc.want, "*"); got != want && !(open && strings.HasPrefix(got, want)) {
+				t.Errorf("descheduler %q, want %q", got, tc.want)
+			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
+		})
+	}
+}
+
+// moved is a job that moved a pod of Deployment web so long ago.
+func moved(from, to string, ago time.Duration) schedulingv1alpha1.PodMigrationJob {
+	job := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+		Name: "to-" + to, CreationTimestamp: metav1.NewTime(builtAt.Add(-ago)),
+		Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/uid-web"},
+	}}
+	job.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "web-before"}
+	job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
+	return job
 }
 
 func TestAPodThatCannotBeReadIsAnError(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -71,7 +70,7 @@ func (c *clients) unexplainedReservation(ctx context.Context, name string, note 
 	case hasCode(failure(ctx, r, err), finding.ClusterUnreachable, finding.CertificateRejected):
 		return failure(ctx, r, err) // it is not the diagnostics API alone that does not answer
 	}
-	why := strings.Replace(note.Message, askedAlone, "", 1)
+	why := withoutAlternative(&note).Message
 	return finding.Wrap(fmt.Errorf("explain reservation %q, which only koord-scheduler can: %s", name, why), finding.Code(note.Code), cmp.Or(note.Hint, "koordctl status"))
 }
 

@@ -108,6 +108,24 @@ func (c *clients) apps(ctx context.Context, resource, namespace, name string, in
 	return failure(ctx, r, c.core.Get().AbsPath("/apis", r.group, "v1", "namespaces", namespace, resource, name).MaxRetries(retries).Do(ctx).Into(into))
 }
 
+// metadataOnly asks for a list as the metadata of its objects.
+const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+// replicaSets reads the metadata of the ReplicaSets of a namespace.
+func (c *clients) replicaSets(ctx context.Context, namespace string) ([]metav1.PartialObjectMetadata, error) {
+	r := request{verb: "list", group: appsv1.GroupName, resource: "replicasets", namespace: namespace}
+	body, err := c.core.Get().AbsPath("/apis", r.group, "v1", "namespaces", namespace, r.resource).SetHeader("Accept", metadataOnly).
+		Param("resourceVersion", fromCache).MaxRetries(retries).DoRaw(ctx)
+	if err != nil {
+		return nil, failure(ctx, r, err)
+	}
+	found := &metav1.PartialObjectMetadataList{}
+	if err := json.Unmarshal(body, found); err != nil {
+		return nil, fmt.Errorf("%s: %w", r, err)
+	}
+	return found.Items, nil
+}
+
 // metric reads a node's NodeMetric; a missing one is nil without error.
 func (c *clients) metric(ctx context.Context, name string) (*slov1alpha1.NodeMetric, error) {
 	found, err := c.metrics(ctx, selection{fields: equals("metadata.name", name)}, always(metricDrop))

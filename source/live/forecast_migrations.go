@@ -4,13 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
@@ -48,7 +55,11 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 	})
 	group.Go(func() (err error) {
 		in.Jobs, err = c.migrationJobs(groupContext)
-		return gaps.lacks(err, "which pods are leaving already is unknown")
+		if err := gaps.lacks(err, "which pods are leaving already is unknown"); err != nil {
+			return err
+		}
+		in.Above, err = c.aboveReplicaSets(groupContext, in.Jobs)
+		return gaps.lacks(err, "to which Deployments earlier moves belong is unknown")
 	})
 	group.Go(func() (err error) {
 		if in.Descheduler, err = s.descheduler(groupContext, c, &gaps); err != nil || !in.Descheduler.Runs(lownodeload.PluginName) {
@@ -72,11 +83,42 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 		return nil, err
 	}
 	in.Missing = gaps.all()
+	var failed error
+	in.Review = func(question *diagnosticsv1alpha1.PlacementReviewSpec) (*diagnosticsv1alpha1.PlacementReviewStatus, *diagnosticsv1alpha1.Finding) {
+		review, note, err := c.reviewPlacements(ctx, question)
+		if failed = err; err != nil {
+			return nil, &diagnosticsv1alpha1.Finding{Message: err.Error()}
+		}
+		return review, withoutAlternative(note)
+	}
 	answer, err := objects.ForecastMigrations(in)
-	if err != nil {
+	if err = errors.Join(failed, err); err != nil {
 		return nil, fmt.Errorf("forecast migrations: %w", err)
 	}
 	return answer, nil
+}
+
+// aboveReplicaSets reads the controllers of ReplicaSets, by their UID, in the namespaces of which jobs moved pods.
+func (c *clients) aboveReplicaSets(ctx context.Context, jobs []schedulingv1alpha1.PodMigrationJob) (map[types.UID]*metav1.OwnerReference, error) {
+	namespaces := map[string]bool{}
+	for _, move := range loopguard.MovesOf(jobs) {
+		if namespace, _, named := strings.Cut(move.Pod, "/"); named {
+			namespaces[namespace] = true
+		}
+	}
+	above := map[types.UID]*metav1.OwnerReference{}
+	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
+		sets, err := c.replicaSets(ctx, namespace)
+		if err != nil {
+			return above, err
+		}
+		for i := range sets {
+			if controller := metav1.GetControllerOf(&sets[i]); controller != nil {
+				above[sets[i].UID] = controller
+			}
+		}
+	}
+	return above, nil
 }
 
 // descheduler reads the configuration of koord-descheduler. Where it cannot, the defaults of the chart hold, which is said.

@@ -1,12 +1,18 @@
 package live
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
@@ -40,7 +46,7 @@ func TestMigrationsAreForecastFromWhatMayBeRead(t *testing.T) {
 		third = "1 pod would move in 3 rounds (4m0s), the first in round 3"
 		none  = "nothing moves in 3 rounds (4m0s): node pool __default_node_pool__: no node is underutilized: of 2 nodes, 0 underutilized, 0 overutilized, 2 of unknown load"
 	)
-	unknownToChart := []string{"LoadAwareRebalancing also knows*", "koord-scheduler, which confirms each move*"}
+	unknownToChart := []string{"LoadAwareRebalancing also knows*", "this cluster has no diagnostics API; koord-scheduler, which confirms each move*was not asked: it may refuse some (KOORD0004)"}
 	tests := map[string]struct {
 		edit           func(*clusterBuilder)
 		want           string
@@ -91,6 +97,131 @@ func TestMigrationsAreForecastFromWhatMayBeRead(t *testing.T) {
 			}
 			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
 		})
+	}
+}
+
+// TestMovesAreForecastThatTheSchedulerConfirms: the planner has koord-scheduler confirm its moves, and so has the forecast where it may ask.
+func TestMovesAreForecastThatTheSchedulerConfirms(t *testing.T) {
+	const (
+		planned = "1 pod would move in 1 round, the first in round 1"
+		none    = "nothing moves in 1 round: 0 pods are moved; not moved: "
+	)
+	tests := map[string]struct {
+		edit           func(*clusterBuilder, *placing)
+		want           string
+		wantStay       string
+		wantIncomplete string
+	}{
+		"it takes the target":   {func(*clusterBuilder, *placing) {}, planned, "", ""},
+		"it refuses the target": {func(_ *clusterBuilder, s *placing) { s.refuses = "Insufficient gpu" }, none, "NoTarget: 1 Insufficient gpu", ""},
+		"a standby answers": {
+			func(_ *clusterBuilder, s *placing) { s.standby = true }, planned, "", "no leading koord-scheduler answered; *was not asked: it may refuse some",
+		},
+		"no permission to ask it": {
+			func(b *clusterBuilder, _ *placing) { b.denied("create placementreviews") }, planned, "",
+			"you do not have permission to create placementreviews.diagnostics.koordinator.sh; *was not asked: it may refuse some (KOORD0002)",
+		},
+		"no diagnostics API": {
+			func(b *clusterBuilder, _ *placing) { b.server.Diagnostics = nil }, planned, "", "this cluster has no diagnostics API; *was not asked: it may refuse some (KOORD0004)",
+		},
+		"no scheduler": {
+			func(b *clusterBuilder, _ *placing) {
+				b.server.Diagnostics = status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, string(finding.SchedulerUnavailable))
+			}, planned, "", "koord-scheduler did not respond: broken*was not asked: it may refuse some (" + string(finding.SchedulerUnavailable) + ")",
+		},
+		"it need not confirm": {
+			func(b *clusterBuilder, s *placing) {
+				s.refuses = "Insufficient gpu"
+				b.server.ConfigMaps[0] = deschedulerConfig(planner("schedulerReview: Never"))
+			}, planned, "", "",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster, scheduler := overutilized(), &placing{to: "cold"}
+			cluster.server.ConfigMaps[0], cluster.server.Diagnostics = deschedulerConfig(planner("")), scheduler
+			tc.edit(cluster, scheduler)
+			answer, err := cluster.source(t).ForecastMigrations(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(answer.Message, tc.want) {
+				t.Errorf("message %q, want %q", answer.Message, tc.want)
+			}
+			if tc.wantStay != "" && (len(answer.Stays) == 0 || answer.Stays[0].Reason != tc.wantStay) {
+				t.Errorf("stays %+v, want them because of %q", answer.Stays, tc.wantStay)
+			}
+			want := []string{"LoadAwareRebalancing also knows*"}
+			if tc.wantIncomplete != "" {
+				want = append(want, tc.wantIncomplete)
+			}
+			checkIncomplete(t, answer.Incomplete, want)
+		})
+	}
+}
+
+// TestAWorkloadThatGoesInCirclesIsNotForecast: jobs name the Deployment of a pod, which is looked up in the namespaces of jobs.
+func TestAWorkloadThatGoesInCirclesIsNotForecast(t *testing.T) {
+	const moves = "1 pod would move in 1 round, the first in round 1"
+	stays := "KOORD1501: Deployment/web/uid-web left node hot and was moved back to it from cold 10m0s later; plugins do not move its pods until "
+	set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "shop", Name: "web-5f", UID: "uid-web-5f",
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", UID: "uid-web", Controller: new(true)}},
+	}}
+	tests := map[string]struct {
+		edit           func(*clusterBuilder)
+		want           string
+		wantIncomplete []string
+	}{
+		"the Deployment came back": {edit: func(*clusterBuilder) {}, want: "nothing moves in 1 round: "},
+		"it moved on": {edit: func(b *clusterBuilder) {
+			b.list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{moved("cold", "hot", time.Hour)}})
+		}, want: moves},
+		"another Deployment": {edit: func(b *clusterBuilder) { b.list("replicasets", &appsv1.ReplicaSetList{}) }, want: moves},
+		"ReplicaSets may not be read": {
+			edit: func(b *clusterBuilder) { b.denied("list replicasets") }, want: moves,
+			wantIncomplete: []string{"list replicasets.apps*to which Deployments earlier moves belong is unknown (KOORD0002)"},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := overutilized()
+			for i := range cluster.server.Pods {
+				cluster.server.Pods[i].OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-5f", UID: "uid-web-5f", Controller: new(true)}}
+			}
+			cluster.list("replicasets", &appsv1.ReplicaSetList{Items: []appsv1.ReplicaSet{set}})
+			cluster.list("podmigrationjobs", &schedulingv1alpha1.PodMigrationJobList{Items: []schedulingv1alpha1.PodMigrationJob{
+				moved("hot", "cold", 20*time.Minute), moved("cold", "hot", 10*time.Minute),
+			}})
+			tc.edit(cluster)
+			answer, err := cluster.source(t).ForecastMigrations(t.Context(), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(answer.Message, tc.want) {
+				t.Errorf("message %q, want %q", answer.Message, tc.want)
+			}
+			if tc.want != moves && (len(answer.Stays) == 0 || !strings.HasPrefix(answer.Stays[0].Reason, stays)) {
+				t.Errorf("stays %+v, want %q", answer.Stays, stays)
+			}
+			checkIncomplete(t, answer.Incomplete, tc.wantIncomplete)
+		})
+	}
+}
+
+// planner is a profile with LoadAwareRebalancing.
+func planner(args string) string {
+	return "- plugins: {balance: {enabled: [{name: LoadAwareRebalancing}]}}\n  pluginConfig: [{name: LoadAwareRebalancing, args: {" + args + "}}]\n"
+}
+
+// TestAnInterruptedQuestionFailsAForecast instead of an answer without the scheduler.
+func TestAnInterruptedQuestionFailsAForecast(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cluster := overutilized()
+	cluster.server.ConfigMaps[0] = deschedulerConfig(planner(""))
+	cluster.server.Diagnostics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { cancel() })
+	if answer, err := cluster.source(t).ForecastMigrations(ctx, 1); !errors.Is(err, context.Canceled) || answer != nil {
+		t.Errorf("answer %v, error %v, want that it was interrupted", answer, err)
 	}
 }
 

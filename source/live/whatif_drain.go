@@ -80,7 +80,7 @@ func (s *Source) ForecastDrain(ctx context.Context, query source.DrainQuery) (*d
 	answer := forecast.Answer(review)
 	if note != nil {
 		answer.Findings = append([]diagnosticsv1alpha1.Finding{*note}, answer.Findings...)
-		answer.Incomplete = append(answer.Incomplete, strings.Replace(note.Message, askedAlone, "", 1)+"; where pods go is unknown")
+		answer.Incomplete = append(answer.Incomplete, withoutAlternative(note).Message+"; where pods go is unknown")
 	}
 	return answer, nil
 }
@@ -124,6 +124,16 @@ func (c *clients) reviewPlacements(ctx context.Context, spec *diagnosticsv1alpha
 	}
 	note.Hint = cmp.Or(note.Hint, "koordctl status")
 	return nil, &note, nil
+}
+
+// withoutAlternative is a finding of fallback that does not say what was answered instead; nil for nil.
+func withoutAlternative(note *diagnosticsv1alpha1.Finding) *diagnosticsv1alpha1.Finding {
+	if note == nil {
+		return nil
+	}
+	changed := *note
+	changed.Message = strings.Replace(note.Message, askedAlone, "", 1)
+	return &changed
 }
 
 // budgets lists the PodDisruptionBudgets of a namespace, or of all.

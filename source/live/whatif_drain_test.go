@@ -23,13 +23,24 @@ import (
 type placing struct {
 	to    string
 	asked *diagnosticsv1alpha1.PlacementReviewSpec
+	// refuses is why that node takes no pod; empty when it does. standby is true for one that does not lead.
+	refuses string
+	standby bool
 }
 
 func (p *placing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var review diagnosticsv1alpha1.PlacementReview
 	_ = json.NewDecoder(r.Body).Decode(&review)
 	p.asked = &review.Spec
+	review.Status.Origin.Leader = !p.standby
 	for _, pod := range review.Spec.Pods {
+		if p.refuses != "" {
+			review.Status.Placements = append(review.Status.Placements, diagnosticsv1alpha1.PodPlacement{
+				Namespace: pod.Namespace, Name: pod.Name, Verdict: diagnosticsv1alpha1.PlacementNone,
+				Groups: []diagnosticsv1alpha1.RefusalGroup{{Reason: p.refuses, Nodes: []diagnosticsv1alpha1.NodeRefusal{{Node: p.to}}}},
+			})
+			continue
+		}
 		review.Status.Placements = append(review.Status.Placements, diagnosticsv1alpha1.PodPlacement{Namespace: pod.Namespace, Name: pod.Name, Verdict: diagnosticsv1alpha1.PlacementFound, Node: p.to})
 	}
 	w.Header().Set("Content-Type", "application/json")

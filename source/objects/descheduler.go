@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/api/descheduler/v1alpha2"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
@@ -66,6 +68,23 @@ func ShippedDescheduler(systemNamespace string) *Descheduler {
 // Runs says whether a profile enables a plugin.
 func (d *Descheduler) Runs(plugin string) bool {
 	return slices.ContainsFunc(d.Profiles, func(profile DeschedulerProfile) bool { return slices.Contains(profile.Plugins, plugin) })
+}
+
+// HistoryWindow is how long moves count for whether a workload goes in circles.
+func (d *Descheduler) HistoryWindow() time.Duration {
+	var enabled []*rebalance.Args
+	for i := range d.Profiles {
+		if args := d.Profiles[i].Rebalance; args != nil {
+			enabled = append(enabled, args)
+		}
+	}
+	return rebalance.LongestHistory(enabled)
+}
+
+// Guard finds the workloads that koord-descheduler does not move because they go in circles. It also counts evictions by other components,
+// which it alone remembers.
+func (d *Descheduler) Guard(jobs []schedulingv1alpha1.PodMigrationJob, now time.Time) loopguard.Guard {
+	return loopguard.NewGuard(loopguard.History{Moves: loopguard.MovesOf(jobs), Now: now, Window: d.HistoryWindow()})
 }
 
 // ReadDescheduler reads the configuration from the data of its ConfigMap. The error names the field that cannot be read.

@@ -18,6 +18,7 @@ import (
 	"koordinator.sh/koord/decision/descheduling/disruption"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/evictors"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
@@ -40,6 +41,8 @@ type EvictionSnapshot struct {
 	Descheduler  *Descheduler
 	Descheduling bool
 	Jobs         []schedulingv1alpha1.PodMigrationJob
+	// Above is the controller of the pod's ReplicaSet; nil for a pod without one. It is read where a workload of the namespace goes in circles.
+	Above *metav1.OwnerReference
 	// Nodes and Pods of the cluster, for the gate NodeFit.
 	Nodes []corev1.Node
 	Pods  []corev1.Pod
@@ -136,6 +139,9 @@ func (in *EvictionSnapshot) descheduler() (evictors.Descheduler, []string, error
 		return out, nil, err
 	}
 	gate := evictability.Input{Pod: in.Pod, Policy: policy}
+	if out.Job == "" {
+		gate.Loop = in.loop()
+	}
 	if policy.NodeFit {
 		pods := map[string][]*corev1.Pod{}
 		for i := range in.Pods {
@@ -149,6 +155,20 @@ func (in *EvictionSnapshot) descheduler() (evictors.Descheduler, []string, error
 	}
 	out.Evictability = evictability.Decide(gate)
 	return out, unsure, nil
+}
+
+// loop in which the workload of the pod goes; nil when it goes in none.
+func (in *EvictionSnapshot) loop() *loopguard.Loop {
+	guard := in.Descheduler.Guard(in.Jobs, in.Now)
+	for _, owner := range []*metav1.OwnerReference{metav1.GetControllerOf(in.Pod), in.Above} {
+		if owner == nil {
+			continue
+		}
+		if loop := guard.Of(owner.UID); loop != nil {
+			return loop
+		}
+	}
+	return nil
 }
 
 func evictionMessage(e *diagnosticsv1alpha1.EvictionExplanation) string {

@@ -3,6 +3,7 @@ package objects
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -85,6 +86,28 @@ func withJob(phase schedulingv1alpha1.PodMigrationJobPhase, edits ...func(*sched
 	return func(in *EvictionSnapshot) { in.Jobs = append(in.Jobs, job) }
 }
 
+// withCircle adds jobs that moved pods of a workload from a to b two hours ago, and back an hour ago.
+func withCircle(workload string) func(*EvictionSnapshot) {
+	return func(in *EvictionSnapshot) {
+		for i, nodes := range [][2]string{{"a", "b"}, {"b", "a"}} {
+			job := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+				Name: "moved-to-" + nodes[1], CreationTimestamp: metav1.NewTime(now.Add(time.Duration(i-2) * time.Hour)),
+				Annotations: map[string]string{extension.AnnotationSourceNode: nodes[0], extension.AnnotationSourceWorkload: workload},
+			}}
+			job.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "web-before", UID: "before"}
+			job.Status.Phase, job.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, nodes[1]
+			in.Jobs = append(in.Jobs, job)
+		}
+	}
+}
+
+// belowDeployment makes a Deployment the controller of the pod's ReplicaSet.
+func belowDeployment(uid types.UID) func(*EvictionSnapshot) {
+	return func(in *EvictionSnapshot) {
+		in.Above = &metav1.OwnerReference{Kind: "Deployment", UID: uid, Controller: new(true)}
+	}
+}
+
 func evicting(edit func(*migration.Args)) func(*EvictionSnapshot) {
 	return func(in *EvictionSnapshot) { edit(in.Descheduler.Profiles[0].Migration) }
 }
@@ -162,6 +185,23 @@ func TestEachEvictorSaysWhatItNeeds(t *testing.T) {
 			of: "descheduler", want: noJob,
 		},
 		"a job for an earlier pod of the name": {in: reads{withJob("", ref(func(r *corev1.ObjectReference) { r.UID = "older" }))}, of: "descheduler", want: noJob},
+		"its Deployment goes in circles": {
+			in: reads{withCircle("Deployment/web/uid-web"), belowDeployment("uid-web")},
+			of: "descheduler", want: refused("MigrationLoop: KOORD1501: Deployment/web/uid-web left node a and was moved back to it from b 1h0m0s later; plugins do not move its pods until " + now.Add(22*time.Hour).UTC().Format(time.RFC3339)),
+		},
+		"its ReplicaSet does": {
+			pod: edits{func(p *corev1.Pod) { p.OwnerReferences[0].UID = "uid-rs" }}, in: reads{withCircle("ReplicaSet/web/uid-rs")},
+			of: "descheduler", want: refused("MigrationLoop: KOORD1501: ReplicaSet/web/uid-rs left node a and was moved back to it from b 1h0m0s later; plugins do not move its pods until " + now.Add(22*time.Hour).UTC().Format(time.RFC3339)),
+		},
+		"another Deployment does": {in: reads{withCircle("Deployment/db/uid-db"), belowDeployment("uid-web")}, of: "descheduler", want: noJob},
+		"it did before the history window": {
+			in: reads{withCircle("Deployment/web/uid-web"), belowDeployment("uid-web"), func(in *EvictionSnapshot) {
+				in.Descheduler.Profiles[0].Rebalance.HistoryWindow.Duration = 90 * time.Minute
+			}}, of: "descheduler", want: noJob,
+		},
+		"it does, and a job runs all the same": {
+			in: reads{withCircle("Deployment/web/uid-web"), belowDeployment("uid-web"), withJob(schedulingv1alpha1.PodMigrationJobRunning)}, of: "descheduler", want: "now",
+		},
 		"a job that names no UID": {
 			in: reads{withJob("", ref(func(r *corev1.ObjectReference) { r.UID = "" }))},
 			of: "descheduler", want: "possible; needs: PodMigrationJob move-web must pass the arbitration",

@@ -11,6 +11,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
 // conclude fills in the nodes, the pools and the sentence.
@@ -21,8 +22,8 @@ func (f *forecast) conclude() {
 		f.nodesOf(plugin, &after)
 		f.poolsOf(plugin)
 		f.staysOf(plugin)
-		if !plugin.recalled && (plugin.stopped("is anomalous") || f.movedBy(lownodeload.PluginName)) {
-			f.note("how often in a row nodes were overutilized could not be read from ConfigMap " + lownodeload.HistoryConfigMap + " and is counted from 0 here: pods may move earlier")
+		if !plugin.recalled && (plugin.stopped("is anomalous") || f.movedBy(plugin.name)) {
+			f.note("how often in a row nodes were overutilized " + plugin.unrecalled() + " and is counted from 0 here: pods may move earlier")
 		}
 	}
 	for _, planner := range f.rebalancers {
@@ -36,6 +37,14 @@ func (f *forecast) conclude() {
 
 func (f *forecast) movedBy(plugin string) bool {
 	return slices.ContainsFunc(f.answer.Moves, func(move diagnosticsv1alpha1.ForecastMove) bool { return move.Plugin == plugin })
+}
+
+// unrecalled says why it is not known how often nodes were overutilized.
+func (p *plannedPlugin) unrecalled() string {
+	if p.name == rebalance.PluginName {
+		return "is remembered by the process of koord-descheduler alone"
+	}
+	return "could not be read from ConfigMap " + lownodeload.HistoryConfigMap
 }
 
 func (p *plannedPlugin) stopped(because string) bool {
@@ -91,7 +100,7 @@ func loadOf(usage lownodeload.Comparison) diagnosticsv1alpha1.ForecastLoad {
 func basisPoints(percent float64) int64 { return int64(math.Round(percent * 100)) }
 
 func (f *forecast) poolsOf(plugin *plannedPlugin) {
-	if *plugin.profile.LowNodeLoad.Paused {
+	if *plugin.args.Paused {
 		f.answer.Pools = append(f.answer.Pools, diagnosticsv1alpha1.ForecastPool{Profile: plugin.profile.Name, Stop: "the plugin is paused: its argument paused is true"})
 		return
 	}
@@ -123,7 +132,7 @@ func (p *plannedPlugin) numbers(f *forecast, part *lownodeload.PartVerdict) stri
 	}
 	switch {
 	case strings.Contains(part.Stop, "numberOfNodes"):
-		text += fmt.Sprintf("; numberOfNodes is %d", *p.profile.LowNodeLoad.NumberOfNodes)
+		text += fmt.Sprintf("; numberOfNodes is %d", *p.args.NumberOfNodes)
 	case strings.Contains(part.Stop, "is anomalous"):
 		text += "; " + p.rounds(f, part)
 	case part.Overutilized == 0:

@@ -365,21 +365,54 @@ func TestAlternativesAreTheOtherNodesWithRoom(t *testing.T) {
 	}
 }
 
+// TestTheModeUpstreamIsForecastAsLowNodeLoad, with the thresholds of LoadAwareRebalancing. How often in a row nodes were overutilized is not
+// kept for it, and koord-scheduler is not asked.
+func TestTheModeUpstreamIsForecastAsLowNodeLoad(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args        string
+		want        []string
+		wantMessage string
+	}{
+		"it moves when a node was overutilized often enough": {"", []string{"6 hot-0 hot->cold"}, "1 pod would move in 10 rounds (18m0s), the first in round 6"},
+		"by its own thresholds":                              {", highThresholds: {cpu: 95}", nil, "nothing moves in 10 rounds (18m0s): node pool __default_node_pool__: no node is overutilized: "},
+		"in dry run":                                         {", dryRun: true", []string{"6 hot-0 hot->cold"}, "1 pod would move without dryRun in 10 rounds (18m0s), the first in round 6"},
+		"paused":                                             {", paused: true", nil, "nothing moves in 10 rounds (18m0s): the plugin is paused: its argument paused is true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := hotAndCold("cold")
+			cluster.Review = func(*diagnosticsv1alpha1.PlacementReviewSpec) (*diagnosticsv1alpha1.PlacementReviewStatus, *diagnosticsv1alpha1.Finding) {
+				t.Error("koord-scheduler is asked")
+				return nil, &diagnosticsv1alpha1.Finding{}
+			}
+			answer := cluster.forecast(t, 10, profile("LoadAwareRebalancing", "mode: Upstream"+tc.args))
+			if diff := cmp.Diff(tc.want, movesOf(answer)); diff != "" {
+				t.Errorf("moves (-want +got):\n%s", diff)
+			}
+			if !strings.HasPrefix(answer.Message, tc.wantMessage) || len(answer.Incomplete)+len(answer.Unforecast) > 0 {
+				t.Errorf("message %q, incomplete %q, want %q", answer.Message, answer.Incomplete, tc.wantMessage)
+			}
+			if len(tc.want) > 0 && (answer.Moves[0].Plugin != "LoadAwareRebalancing" || !strings.Contains(strings.Join(answer.Notes, "\n"), "is remembered by the process of koord-descheduler alone and is counted from 0 here")) {
+				t.Errorf("by %s, notes %q", answer.Moves[0].Plugin, answer.Notes)
+			}
+		})
+	}
+}
+
 func TestAForecastSaysWhatItLeavesOut(t *testing.T) {
 	cluster := hotAndCold("cold", "broken", "gone")
 	notReadyNode(&cluster.Nodes[2])
 	cluster.Nodes[3].Status.Conditions[0].Status = corev1.ConditionUnknown
 	cluster.Missing = []string{"list podmigrationjobs: not permitted"}
-	answer := cluster.forecast(t, 1, profile("RemoveDuplicates", "")+profile("LoadAwareRebalancing", "mode: Upstream")+profile("LowNodeLoad", atOnce))
+	answer := cluster.forecast(t, 1, profile("RemoveDuplicates", "")+profile("FragmentationAware", "")+profile("LowNodeLoad", atOnce))
 	want := []string{
 		"list podmigrationjobs: not permitted",
 		"plugin RemoveDuplicates of profile koord-descheduler is enabled and not forecast; it may evict pods too",
-		"plugin LoadAwareRebalancing of profile koord-descheduler is enabled and not forecast; it may evict pods too",
+		"plugin FragmentationAware of profile koord-descheduler is enabled and not forecast; it may evict pods too",
 	}
 	if diff := cmp.Diff(want, answer.Incomplete); diff != "" {
 		t.Errorf("incomplete (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"RemoveDuplicates", "LoadAwareRebalancing"}, answer.Unforecast); diff != "" {
+	if diff := cmp.Diff([]string{"RemoveDuplicates", "FragmentationAware"}, answer.Unforecast); diff != "" {
 		t.Errorf("plugins that are not forecast (-want +got):\n%s", diff)
 	}
 	if notes := strings.Join(answer.Notes, "\n"); !strings.Contains(notes, "nodes that are not ready are left out: broken, gone") || len(answer.Nodes) != 2 {

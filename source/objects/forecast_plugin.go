@@ -20,9 +20,11 @@ import (
 // mostAlternatives bounds the nodes that are named beside the one that was found.
 const mostAlternatives = 3
 
-// plannedPlugin is LowNodeLoad of one profile, with what its passes remember.
+// plannedPlugin is LowNodeLoad of one profile, or LoadAwareRebalancing in the mode Upstream, with what its passes remember.
 type plannedPlugin struct {
+	name    string
 	profile *DeschedulerProfile
+	args    *lownodeload.Args
 	policy  *lownodeload.Policy
 	may     evictability.Policy
 	// history begins with what koord-descheduler counted, if that is recalled.
@@ -37,10 +39,10 @@ type plannedPlugin struct {
 }
 
 // newPlannedPlugin compiles the arguments. A plugin in dry run is forecast as if it were not.
-func newPlannedPlugin(profile *DeschedulerProfile) (*plannedPlugin, []string, error) {
-	args := *profile.LowNodeLoad
-	args.DryRun = new(false)
-	policy, err := lownodeload.Compile(&args)
+func newPlannedPlugin(profile *DeschedulerProfile, args *lownodeload.Args, name string) (*plannedPlugin, []string, error) {
+	wet := *args
+	wet.DryRun = new(false)
+	policy, err := lownodeload.Compile(&wet)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,7 +50,9 @@ func newPlannedPlugin(profile *DeschedulerProfile) (*plannedPlugin, []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	return &plannedPlugin{profile: profile, policy: policy, may: may, ended: map[string]string{}, stays: map[podName]lownodeload.Skipped{}}, unknown, nil
+	return &plannedPlugin{
+		name: name, profile: profile, args: args, policy: policy, may: may, ended: map[string]string{}, stays: map[podName]lownodeload.Skipped{},
+	}, unknown, nil
 }
 
 func (p *plannedPlugin) input(f *forecast, number int) lownodeload.Input {
@@ -102,6 +106,9 @@ func (p *plannedPlugin) pass(f *forecast, number int, limits *evictionLimits) {
 // refusal says why the evictor refuses a pod; empty when it does not.
 func (p *plannedPlugin) refusal(f *forecast, pod *corev1.Pod) string {
 	in := evictability.Input{Pod: pod, Policy: p.may}
+	if workload := f.workload(pod); workload != nil {
+		in.Loop = f.guard.Of(workload.UID)
+	}
 	if p.may.NodeFit {
 		for _, node := range f.nodes {
 			in.Nodes = append(in.Nodes, evictability.Node{Node: node, Pods: f.pods[node.Name]})
@@ -138,7 +145,7 @@ func (p *plannedPlugin) alternatives(f *forecast, trace *lownodeload.Trace, vict
 func (p *plannedPlugin) moveOf(f *forecast, number int, victim *lownodeload.Victim, traced *lownodeload.VictimTrace, alternatives []string) diagnosticsv1alpha1.ForecastMove {
 	move := diagnosticsv1alpha1.ForecastMove{
 		Round: int32(number + 1), Seconds: int64(f.at(number).Sub(f.in.Now).Seconds()), Namespace: victim.Pod.Namespace, Name: victim.Pod.Name,
-		From: victim.Node, To: victim.Target, Alternatives: alternatives, Profile: p.profile.Name, Plugin: lownodeload.PluginName, Reason: victim.Reason,
+		From: victim.Node, To: victim.Target, Alternatives: alternatives, Profile: p.profile.Name, Plugin: p.name, Reason: victim.Reason,
 		Keys: keysOf(&traced.Rank),
 	}
 	for _, used := range traced.Used {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,7 +14,6 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/descheduling/evictability"
-	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
@@ -25,8 +23,6 @@ type plannedRebalance struct {
 	profile *DeschedulerProfile
 	nodes   labels.Selector
 	may     evictability.Policy
-	// moved in the rounds before.
-	moved []loopguard.Move
 	// first and last are the inputs of the first and the last round, message what came of the last.
 	first, last rebalance.Input
 	message     string
@@ -43,11 +39,8 @@ func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts, and to which Deployment earlier moves belong, which were not read; "+
+	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts and evictions by other components, which were not read; "+
 		"the load that nodes report now is taken for the predicted one")
-	if profile.Rebalance.SchedulerReview != rebalance.ReviewNever {
-		unknown = append(unknown, "koord-scheduler, which confirms each move before "+rebalance.PluginName+" makes it, was not asked: it may refuse some")
-	}
 	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[rebalance.Remedy]int{}}, unknown, nil
 }
 
@@ -62,7 +55,7 @@ type rebalanceView struct {
 // view builds the input of a round.
 func (p *plannedRebalance) view(f *forecast, number int) *rebalanceView {
 	v := &rebalanceView{of: map[types.UID]int{}, in: rebalance.Input{
-		Args: p.profile.Rebalance, Now: f.at(number), Resources: slices.Sorted(maps.Keys(p.profile.Rebalance.HighThresholds)), History: slices.Concat(loopguard.MovesOf(f.in.Jobs), p.moved),
+		Args: p.profile.Rebalance, Now: f.at(number), Resources: slices.Sorted(maps.Keys(p.profile.Rebalance.HighThresholds)), History: f.moved,
 	}}
 	for _, node := range f.nodes {
 		if !p.profile.Nodes.Matches(labels.Set(node.Labels)) || !p.nodes.Matches(labels.Set(node.Labels)) {
@@ -95,12 +88,12 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 
 func (p *plannedRebalance) podOf(f *forecast, v *rebalanceView, pod *corev1.Pod, usage []float64) rebalance.Pod {
 	out := rebalance.Pod{Name: pod.Namespace + "/" + pod.Name, Node: len(v.nodes), Workload: -1, Usage: usage}
-	if controller := metav1.GetControllerOf(pod); controller != nil {
-		at, known := v.of[controller.UID]
+	if workload := f.workload(pod); workload != nil {
+		at, known := v.of[workload.UID]
 		if !known {
 			at = len(v.in.Workloads)
-			v.of[controller.UID] = at
-			v.in.Workloads = append(v.in.Workloads, rebalance.Workload{Key: controller.Kind + "/" + controller.Name + "/" + string(controller.UID)})
+			v.of[workload.UID] = at
+			v.in.Workloads = append(v.in.Workloads, rebalance.Workload{Key: keyOf(workload)})
 		}
 		v.in.Workloads[at].Replicas++
 		out.Workload = at
@@ -134,7 +127,7 @@ func (p *plannedRebalance) pass(f *forecast, number int, limits *evictionLimits)
 		return
 	}
 	v, trace := p.view(f, number), rebalance.Trace{}
-	plan := rebalance.Decide(v.in, &trace)
+	plan := p.decide(f, v, &trace)
 	if number == 0 {
 		p.first = v.in
 	}
@@ -152,10 +145,6 @@ func (p *plannedRebalance) pass(f *forecast, number int, limits *evictionLimits)
 			continue
 		}
 		f.answer.Moves = append(f.answer.Moves, p.moveOf(f, number, pod, &trace.Moves[i], v.in.Pods[move.Pod].Usage, v.in.Resources))
-		p.moved = append(p.moved, loopguard.Move{
-			Workload: v.in.Workloads[v.in.Pods[move.Pod].Workload].Key, Pod: v.in.Pods[move.Pod].Name, From: v.in.Nodes[move.From].Name, To: v.in.Nodes[move.To].Name,
-			At: v.in.Now, By: loopguard.ByDescheduler,
-		})
 		f.move(pod, v.in.Nodes[move.From].Name, v.in.Nodes[move.To].Name)
 	}
 }

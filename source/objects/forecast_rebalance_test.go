@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
@@ -193,6 +194,62 @@ func TestAPlanRemembersItsMoves(t *testing.T) {
 	want := diagnosticsv1alpha1.ForecastStay{Namespace: "shop", Name: "hot-0", Node: "cold", Reason: "CoolingDown"}
 	if !slices.Contains(answer.Stays, want) {
 		t.Errorf("stays %v, want %v", answer.Stays, want)
+	}
+}
+
+// TestEarlierMovesOfADeploymentCount: jobs name the Deployment, of which the ReplicaSet of the pods may be another one by now.
+func TestEarlierMovesOfADeploymentCount(t *testing.T) {
+	const looping, returning = "Looping", "ReturnsToNode"
+	job := func(from, to string, ago time.Duration) schedulingv1alpha1.PodMigrationJob {
+		out := schedulingv1alpha1.PodMigrationJob{ObjectMeta: metav1.ObjectMeta{
+			Name: from + "-" + to, CreationTimestamp: metav1.NewTime(now.Add(-ago)),
+			Annotations: map[string]string{extension.AnnotationSourceNode: from, extension.AnnotationSourceWorkload: "Deployment/web/uid-web"},
+		}}
+		out.Spec.PodRef = &corev1.ObjectReference{Namespace: "shop", Name: "before"}
+		out.Status.Phase, out.Status.NodeName = schedulingv1alpha1.PodMigrationJobSucceeded, to
+		return out
+	}
+	deployment := &metav1.OwnerReference{Kind: "Deployment", Name: "web", UID: "uid-web", Controller: new(true)}
+	away, back := job("hot", "cold", 5*time.Hour), job("cold", "hot", 3*time.Hour)
+	tests := map[string]struct {
+		plugin string
+		jobs   []schedulingv1alpha1.PodMigrationJob
+		above  map[types.UID]*metav1.OwnerReference
+		want   []string
+		// wantStay begins why hot-0 stays.
+		wantStay string
+	}{
+		"the planner does not move it in circles": {"LoadAwareRebalancing", []schedulingv1alpha1.PodMigrationJob{away, back}, map[types.UID]*metav1.OwnerReference{"rs": deployment}, nil, looping},
+		"the planner does not move it back":       {"LoadAwareRebalancing", []schedulingv1alpha1.PodMigrationJob{job("cold", "hot", 5*time.Hour)}, map[types.UID]*metav1.OwnerReference{"rs": deployment}, nil, returning},
+		"LowNodeLoad does not move it in circles": {"LowNodeLoad", []schedulingv1alpha1.PodMigrationJob{away, back}, map[types.UID]*metav1.OwnerReference{"rs": deployment}, nil, "KOORD1501: Deployment/web/uid-web left node hot "},
+		"LowNodeLoad moves it back once":          {"LowNodeLoad", []schedulingv1alpha1.PodMigrationJob{job("cold", "hot", 5*time.Hour)}, map[types.UID]*metav1.OwnerReference{"rs": deployment}, []string{"1 hot-0 hot->cold"}, ""},
+		"the Deployment of the pods is not known": {"LoadAwareRebalancing", []schedulingv1alpha1.PodMigrationJob{away, back}, nil, []string{"1 hot-0 hot->cold"}, ""},
+		"the jobs are of another one":             {"LoadAwareRebalancing", []schedulingv1alpha1.PodMigrationJob{away, back}, map[types.UID]*metav1.OwnerReference{"rs": {Kind: "Deployment", Name: "web", UID: "uid-new"}}, []string{"1 hot-0 hot->cold"}, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := hotAndCold("cold")
+			for i := range cluster.Pods {
+				cluster.Pods[i].OwnerReferences[0].UID = "rs"
+			}
+			cluster.Jobs, cluster.Above = tc.jobs, tc.above
+			args := ""
+			if tc.plugin == "LowNodeLoad" {
+				args = "lowThresholds: {cpu: 45}, highThresholds: {cpu: 75}, anomalyCondition: {consecutiveAbnormalities: 1}"
+			}
+			answer := cluster.forecast(t, 1, profile(tc.plugin, args))
+			if diff := cmp.Diff(tc.want, movesOf(answer)); diff != "" {
+				t.Errorf("moves (-want +got):\n%s", diff)
+			}
+			for _, stay := range answer.Stays {
+				if stay.Name == "hot-0" && (tc.wantStay == "" || !strings.HasPrefix(stay.Reason, tc.wantStay)) {
+					t.Errorf("hot-0 stays because of %q, want %q", stay.Reason, tc.wantStay)
+				}
+			}
+			if tc.wantStay != "" && len(answer.Stays) == 0 {
+				t.Errorf("no pod stays, want %q", tc.wantStay)
+			}
+		})
 	}
 }
 

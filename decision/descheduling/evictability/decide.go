@@ -54,7 +54,7 @@ func Decide(in Input) Verdict {
 
 // checks say why each gate refuses the pod; empty when it does not.
 var checks = map[Gate]func(in *Input) string{
-	StaticPod: static, Terminating: terminating, EvictionCost: cost, NoEviction: noEviction, DaemonSet: daemonSet, BarePods: bare,
-	LocalStorage: localStorage, SystemCritical: systemCritical, PriorityThreshold: priorityThreshold, PVC: claims,
+	StaticPod: static, Terminating: terminating, EvictionCost: cost, MigrationLoop: loop, NoEviction: noEviction, DaemonSet: daemonSet,
+	BarePods: bare, LocalStorage: localStorage, SystemCritical: systemCritical, PriorityThreshold: priorityThreshold, PVC: claims,
 	LabelSelector: selected, Namespaces: namespaces, NodeFit: nodeFit,
 }

@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/descheduling/loopguard"
 )
 
 // podWith is a running pod of a ReplicaSet on node-0 that requests one CPU, changed as the options say.
@@ -87,10 +89,12 @@ func selecting(t *testing.T, text string) labels.Selector {
 
 func TestGates(t *testing.T) {
 	nodes := []Node{nodeOf("node-0", "8", false), nodeOf("node-1", "500m", false), nodeOf("node-2", "8", true)}
+	circle := &loopguard.Loop{Code: finding.MigrationLoop, Message: "w left node a and was moved back to it from b 1h0m0s later", Until: time.Date(2026, time.May, 4, 12, 0, 0, 0, time.UTC)}
 	for name, test := range map[string]struct {
 		pod    *corev1.Pod
 		policy Policy
 		nodes  []Node
+		loop   *loopguard.Loop
 		// wantGates in order, and what the first message says.
 		wantGates   []Gate
 		wantMessage string
@@ -111,7 +115,14 @@ func TestGates(t *testing.T) {
 		},
 		"an eviction cost below the highest": {pod: podWith(annotated(extension.AnnotationEvictionCost, "2147483646"))},
 		"an invalid eviction cost":           {pod: podWith(annotated(extension.AnnotationEvictionCost, "+2147483647"))},
-		"it prefers not to be evicted":       {pod: podWith(annotated(extension.AnnotationPreferNoEviction, ""))},
+		"its workload goes in circles": {
+			pod: podWith(), loop: circle, wantGates: []Gate{MigrationLoop},
+			wantMessage: "KOORD1501: w left node a and was moved back to it from b 1h0m0s later; plugins do not move its pods until 2026-05-04T12:00:00Z",
+		},
+		"its workload goes in circles, even if annotated and the gate skipped": {
+			pod: podWith(annotated(extension.AnnotationEvict, "")), loop: circle, policy: Policy{SkippedGates: []Gate{MigrationLoop}}, wantGates: []Gate{MigrationLoop}, wantMessage: "KOORD1501",
+		},
+		"it prefers not to be evicted": {pod: podWith(annotated(extension.AnnotationPreferNoEviction, ""))},
 		"it prefers not to be evicted, and that is binding": {
 			pod: podWith(annotated(extension.AnnotationPreferNoEviction, "")), policy: Policy{MandatoryNoEviction: true},
 			wantGates: []Gate{NoEviction}, wantMessage: "noEvictionPolicy is Mandatory",
@@ -173,7 +184,7 @@ func TestGates(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Decide(Input{Pod: test.pod, Policy: test.policy, Nodes: test.nodes})
+			got := Decide(Input{Pod: test.pod, Policy: test.policy, Nodes: test.nodes, Loop: test.loop})
 			var gates []Gate
 			for _, refusal := range got.Refusals {
 				gates = append(gates, refusal.Gate)

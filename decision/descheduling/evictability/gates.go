@@ -54,6 +54,13 @@ func cost(in *Input) string {
 	return ""
 }
 
+func loop(in *Input) string {
+	if in.Loop == nil {
+		return ""
+	}
+	return in.Loop.Refusal()
+}
+
 func noEviction(in *Input) string {
 	if _, found := in.Pod.Annotations[extension.AnnotationPreferNoEviction]; found && in.Policy.MandatoryNoEviction {
 		return fmt.Sprintf("it has the annotation %s, and noEvictionPolicy is Mandatory", extension.AnnotationPreferNoEviction)

@@ -14,6 +14,7 @@ const (
 	StaticPod         Gate = "StaticPod"
 	Terminating       Gate = "Terminating"
 	EvictionCost      Gate = "EvictionCost"
+	MigrationLoop     Gate = "MigrationLoop"
 	NoEviction        Gate = "NoEviction"
 	DaemonSet         Gate = "DaemonSet"
 	BarePods          Gate = "BarePods"
@@ -29,14 +30,19 @@ const (
 // Gates are all gates, in the order in which they are asked.
 func Gates() []Gate {
 	return []Gate{
-		StaticPod, Terminating, EvictionCost, NoEviction, DaemonSet, BarePods, LocalStorage, SystemCritical, PriorityThreshold, PVC,
-		LabelSelector, Namespaces, NodeFit,
+		StaticPod, Terminating, EvictionCost, MigrationLoop, NoEviction, DaemonSet, BarePods, LocalStorage, SystemCritical,
+		PriorityThreshold, PVC, LabelSelector, Namespaces, NodeFit,
 	}
 }
 
 // Skippable says whether skipEvictionGates may name the gate.
 func (g Gate) Skippable() bool {
-	return !slices.Contains([]Gate{StaticPod, Terminating, EvictionCost, NoEviction, DaemonSet}, g)
+	return !g.binding() && g != NoEviction && g != DaemonSet
+}
+
+// binding gates hold for pods with the annotation evict, too.
+func (g Gate) binding() bool {
+	return slices.Contains([]Gate{StaticPod, Terminating, EvictionCost, MigrationLoop}, g)
 }
 
 // Policy is which pods the descheduler may evict. Its fields are those of upstream's MigrationControllerArgs.
@@ -67,8 +73,5 @@ type Policy struct {
 
 // asks says whether a gate is asked. With the evict annotation only those are asked that hold for every requester.
 func (p *Policy) asks(gate Gate, annotated bool) bool {
-	if slices.Contains([]Gate{StaticPod, Terminating, EvictionCost}, gate) {
-		return true
-	}
-	return !annotated && (!gate.Skippable() || !slices.Contains(p.SkippedGates, gate))
+	return gate.binding() || !annotated && (!gate.Skippable() || !slices.Contains(p.SkippedGates, gate))
 }

@@ -136,6 +136,18 @@ func SetDefaults(args *Args) {
 	fill(&args.MaxTargetsPerPod, 64)
 }
 
+// LongestHistory is the longest HistoryWindow of the arguments, and its default without any. Defaults must be set.
+func LongestHistory(all []*Args) time.Duration {
+	if len(all) == 0 {
+		return DefaultArgs().HistoryWindow.Duration
+	}
+	longest := time.Duration(0)
+	for _, args := range all {
+		longest = max(longest, args.HistoryWindow.Duration)
+	}
+	return longest
+}
+
 func fill[T any](field **T, fallback T) {
 	if *field == nil {
 		*field = &fallback

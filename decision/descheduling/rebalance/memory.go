@@ -41,6 +41,16 @@ func remember(in *Input) memory {
 	return m
 }
 
+// loopOf says in which circle a workload goes that is stopped.
+func (m *memory) loopOf(workload string) string {
+	for i := range m.loops {
+		if loop := &m.loops[i]; loop.Workload == workload {
+			return string(loop.Code) + ": " + loop.Message
+		}
+	}
+	return ""
+}
+
 func underWay(in *Input, move Move) (loopguard.Move, bool) {
 	if move.Pod < 0 || move.Pod >= len(in.Pods) || move.From < 0 || move.From >= len(in.Nodes) || in.Pods[move.Pod].Workload < 0 {
 		return loopguard.Move{}, false

@@ -92,6 +92,9 @@ func (t *Trace) skipped(p *pass, pod int, reason Reason, detail string) {
 	if detail == "" && reason == Frozen {
 		detail = string(p.in.Workloads[of.Workload].Freeze)
 	}
+	if detail == "" && reason == Looping {
+		detail = p.memory.loopOf(p.in.Workloads[of.Workload].Key)
+	}
 	t.skips[pod] = Skip{Pod: of.Name, Node: p.in.Nodes[of.Node].Name, Reason: reason, Detail: detail}
 }
 

@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
+	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
 )
@@ -95,9 +95,6 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 		p.sources.Report(plan, trace, unreviewed)
 	}
 	p.wait(v, plan)
-	for _, loop := range plan.Loops {
-		klog.FromContext(ctx).Info("Workload goes in circles and is not moved", "workload", loop.Workload, "code", loop.Code, "until", loop.Until, "reason", loop.Message)
-	}
 	if p.sources.Stopped != nil {
 		p.sources.Stopped(ctx, plan.Loops)
 	}
@@ -114,8 +111,26 @@ func (p *Plugin) Balance(ctx context.Context, nodes []*corev1.Node) *frameworkty
 // for those that move.
 func (p *Plugin) protect(v *view) {
 	for i := range v.in.Pods {
-		if v.in.Pods[i].Usage != nil && v.in.Pods[i].Workload >= 0 && !p.handle.Evictor().Filter(v.pods[i]) {
-			v.in.Pods[i].Protected = "the evictor refuses it"
+		if v.in.Pods[i].Usage != nil && v.in.Pods[i].Workload >= 0 {
+			v.in.Pods[i].Protected = p.refusal(v.pods[i])
 		}
+	}
+}
+
+// refusal is why the evictor refuses a pod; empty when it does not. That its workload goes in circles is left to the plan, which finds
+// the same by the same history and still steers a scale-down.
+func (p *Plugin) refusal(pod *corev1.Pod) string {
+	naming, ok := p.handle.Evictor().(interface{ Refusing(*corev1.Pod) string })
+	if !ok {
+		if p.handle.Evictor().Filter(pod) {
+			return ""
+		}
+		return "the evictor refuses it"
+	}
+	switch refusing := naming.Refusing(pod); refusing {
+	case "", string(evictability.MigrationLoop):
+		return ""
+	default:
+		return refusing + " refuses it"
 	}
 }

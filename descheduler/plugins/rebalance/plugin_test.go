@@ -22,6 +22,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
+	decision "koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/descheduler/configuration"
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
@@ -189,12 +190,21 @@ func TestAWorkloadThatGoesInCirclesStays(t *testing.T) {
 	var loops []loopguard.Loop
 	s := scene{deployment: deployment(nil)}
 	s.sources.Stopped = func(_ context.Context, found []loopguard.Loop) { loops = found }
+	reasons := map[decision.Reason]int{}
+	s.sources.Report = func(_ decision.Plan, trace *decision.Trace, _ error) {
+		for _, skip := range trace.Skipped {
+			reasons[skip.Reason]++
+		}
+	}
 	s.jobs = []client.Object{finished("first", "hot", "other", 5*time.Hour), finished("second", "other", "hot", 3*time.Hour)}
 	if jobs := s.pass(t, "{}").jobs; len(jobs) != len(s.jobs) {
 		t.Errorf("%d jobs, want none beside the %d of the history", len(jobs), len(s.jobs))
 	}
 	if len(loops) != 1 || loops[0].Workload != "Deployment/web/web-uid" {
 		t.Errorf("reported %+v, want the workload", loops)
+	}
+	if diff := cmp.Diff(map[decision.Reason]int{decision.Looping: 2}, reasons); diff != "" { // not that the evictor refuses them
+		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }
 

@@ -279,7 +279,7 @@ func many(w http.ResponseWriter, r *http.Request, objects []runtime.Object, list
 		for _, object := range kept {
 			m, _ := meta.Accessor(object)
 			partial.Items = append(partial.Items, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-				Name: m.GetName(), Namespace: m.GetNamespace(), Labels: m.GetLabels(), Annotations: m.GetAnnotations(),
+				Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(), Labels: m.GetLabels(), Annotations: m.GetAnnotations(), OwnerReferences: m.GetOwnerReferences(),
 			}})
 		}
 		send(w, r, partial)
