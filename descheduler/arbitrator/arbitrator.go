@@ -16,6 +16,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
 	"koordinator.sh/koord/decision/descheduling/evictability"
+	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
 // DefaultInterval between two rounds.
@@ -52,6 +53,8 @@ type Settings struct {
 	DefaultMode schedulingv1alpha1.PodMigrationJobMode
 	Policy      evictability.Policy
 	Limits      arbitration.Limits
+	// Args by which jobs are carried out, with defaults; nil are the defaults.
+	Args *migration.Args
 }
 
 // Arbitrator lets jobs start.

@@ -50,7 +50,7 @@ func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []sched
 	for _, entry := range entries {
 		job := out.input[entry.UID]
 		job.State, job.Node, job.Workload, job.Unattributed = arbitration.Running, entry.Node, entry.Workload, false
-		job.Home = homeOn(entry.Node, job.Home)
+		job.Home, job.ReplacedFirst = homeOn(entry.Node, job.Home), entry.ReplacedFirst
 	}
 	if err := a.gather(ctx, settings, jobs, &in, out); err != nil {
 		return nil, err
@@ -84,13 +84,16 @@ func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []sched
 		if err != nil {
 			return err
 		}
-		job.PodUID, job.Node, job.Workload, job.Unattributed = pod.UID, pod.Spec.NodeName, workload.uid, false
+		job.PodUID, job.Node, job.Workload, job.Unattributed = pod.UID, pod.Spec.NodeName, workload.owner.uid, false
 		if job.State != arbitration.Pending {
 			continue
 		}
 		job.Home = homeOn(pod.Spec.NodeName, job.Home)
 		if workload.found {
-			in.Workloads[workload.uid], out.titles[workload.uid] = workload.Workload, workload.Kind+"/"+workload.Name
+			in.Workloads[workload.owner.uid], out.titles[workload.owner.uid] = workload.Workload, workload.Kind+"/"+workload.Name
+		}
+		if job.ReplacedFirst, job.EvictedFirst, err = a.replacedFirst(ctx, settings.Args, &jobs[i], pod, workload.owner); err != nil {
+			return err
 		}
 		job.Evictability = evictability.Decide(evictability.Input{Pod: pod, Policy: settings.Policy, Nodes: nodes})
 		pods = append(pods, pod)

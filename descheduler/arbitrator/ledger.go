@@ -30,10 +30,7 @@ const (
 type entry struct {
 	UID  types.UID `json:"uid"`
 	Name string    `json:"name"`
-	Node string    `json:"node,omitempty"`
-	// Workload is its UID, and Title its kind and name.
-	Workload types.UID `json:"workload,omitempty"`
-	Title    string    `json:"title,omitempty"`
+	arbitration.Admission
 }
 
 // ledger is the ConfigMap with its entries.
@@ -132,9 +129,9 @@ func (l *ledger) add(round *round) {
 	for _, outcome := range round.verdict.Outcomes {
 		if outcome.Decision == arbitration.Admitted && len(l.entries) < maxEntries {
 			job := round.input[outcome.UID]
-			l.entries = append(l.entries, entry{
-				UID: job.UID, Name: job.Name, Node: job.Node, Workload: job.Workload, Title: round.titles[job.Workload],
-			})
+			l.entries = append(l.entries, entry{UID: job.UID, Name: job.Name, Admission: arbitration.Admission{
+				Node: job.Node, Workload: job.Workload, Title: round.titles[job.Workload], ReplacedFirst: job.ReplacedFirst,
+			}})
 		}
 	}
 }
@@ -142,7 +139,7 @@ func (l *ledger) add(round *round) {
 // annotate lets one job start. A job that changed since is annotated in the next round.
 func (a *Arbitrator) annotate(ctx context.Context, job *schedulingv1alpha1.PodMigrationJob, entry entry) error {
 	after := job.DeepCopy()
-	arbitration.Admit(after, entry.Node, entry.Workload, entry.Title)
+	arbitration.Admit(after, entry.Admission)
 	err := a.config.Client.Patch(ctx, after, client.MergeFromWithOptions(job, client.MergeFromWithOptimisticLock{}))
 	switch {
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
