@@ -61,6 +61,9 @@ type Settings struct {
 type Arbitrator struct {
 	config Config
 	owners *owners
+	// seen is the version of the ledger up to which the cache shows all jobs that ever were in it; empty when that is not known. Round alone
+	// uses it.
+	seen string
 
 	mutex sync.Mutex
 	last  arbitration.Verdict
@@ -109,7 +112,7 @@ func (a *Arbitrator) Last() arbitration.Verdict {
 	return a.last
 }
 
-// Round arbitrates once.
+// Round arbitrates once. It must not be called by two goroutines at a time.
 func (a *Arbitrator) Round(ctx context.Context) error {
 	settings := a.config.Settings()
 	var jobs schedulingv1alpha1.PodMigrationJobList
@@ -117,7 +120,7 @@ func (a *Arbitrator) Round(ctx context.Context) error {
 	if err := a.config.Client.List(ctx, &jobs, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PodMigrationJobs: %w", err)
 	}
-	round, err := a.decide(ctx, settings, jobs.Items, nil, nil)
+	round, err := a.decide(ctx, settings, jobs.Items, nil)
 	if err != nil {
 		return err
 	}
@@ -129,7 +132,7 @@ func (a *Arbitrator) Round(ctx context.Context) error {
 	}
 	err = a.refuse(ctx, round)
 	if round.verdict.Admitted() > 0 {
-		err = errors.Join(err, a.admit(ctx, settings))
+		err = errors.Join(err, a.admit(ctx, settings, round))
 	}
 	return err
 }

@@ -88,34 +88,42 @@ func (l *ledger) keep(jobs map[types.UID]*schedulingv1alpha1.PodMigrationJob) {
 	l.entries = kept
 }
 
-// admit lets jobs start, as the package describes. A conflict ends the round: another descheduler admitted jobs at the same time.
-func (a *Arbitrator) admit(ctx context.Context, settings Settings) error {
+// admit lets jobs start, as the package describes, after a round that was made of the cache. A conflict ends the round: another descheduler
+// admitted jobs at the same time.
+func (a *Arbitrator) admit(ctx context.Context, settings Settings, round *round) error {
 	ledger, err := a.readLedger(ctx)
 	if err != nil {
 		return err
 	}
-	var list schedulingv1alpha1.PodMigrationJobList
-	if err := a.config.Live.List(ctx, &list); err != nil {
-		return fmt.Errorf("list PodMigrationJobs: %w", err)
+	// While nobody else wrote the ledger, what was admitted since the cache was seen to show all admissions is in the ledger or the cache.
+	seen := ledger.found && a.seen == ledger.object.ResourceVersion
+	jobs := round.listed
+	if !seen {
+		var list schedulingv1alpha1.PodMigrationJobList
+		if err := a.config.Live.List(ctx, &list); err != nil {
+			return fmt.Errorf("list PodMigrationJobs: %w", err)
+		}
+		jobs = list.Items
 	}
-	ledger.keep(byUID(list.Items))
-	left, err := a.leftReservations(ctx)
-	if err != nil {
-		return err
+	ledger.keep(byUID(jobs))
+	again := !seen || len(ledger.entries) > 0
+	seen = seen || shows(round.listed, jobs)
+	if again {
+		if round, err = a.decide(ctx, settings, jobs, ledger.entries); err != nil {
+			return err
+		}
 	}
-	round, err := a.decide(ctx, settings, list.Items, ledger.entries, left)
-	if err != nil {
-		return err
+	a.seen = "" // until it is known what became of the ledger
+	if ledger.add(round) {
+		if err := a.save(ctx, ledger); apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+			a.config.Log.V(2).Info("Another arbitrator admitted jobs at the same time, the round is repeated")
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
-	ledger.add(round)
-	if len(ledger.entries) == 0 {
-		return nil
-	}
-	if err := a.save(ctx, ledger); apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		a.config.Log.V(2).Info("Another arbitrator admitted jobs at the same time, the round is repeated")
-		return nil
-	} else if err != nil {
-		return err
+	if seen {
+		a.seen = ledger.object.ResourceVersion
 	}
 	var errs []error
 	for _, entry := range ledger.entries {
@@ -124,8 +132,21 @@ func (a *Arbitrator) admit(ctx context.Context, settings Settings) error {
 	return errors.Join(errs...)
 }
 
-// add writes down what a round admits.
-func (l *ledger) add(round *round) {
+// shows reports whether a cache shows all jobs that there are, and of each that was admitted, that it was.
+func shows(cached, jobs []schedulingv1alpha1.PodMigrationJob) bool {
+	known := byUID(cached)
+	for i := range jobs {
+		job := known[jobs[i].UID]
+		if job == nil || arbitration.StateOf(job) == arbitration.Pending && arbitration.StateOf(&jobs[i]) != arbitration.Pending {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds what a round admits, and reports whether that is anything. What was written before and is left to be annotated needs no write.
+func (l *ledger) add(round *round) bool {
+	before := len(l.entries)
 	for _, outcome := range round.verdict.Outcomes {
 		if outcome.Decision == arbitration.Admitted && len(l.entries) < maxEntries {
 			job := round.input[outcome.UID]
@@ -134,6 +155,7 @@ func (l *ledger) add(round *round) {
 			}})
 		}
 	}
+	return len(l.entries) > before
 }
 
 // annotate lets one job start. A job that changed since is annotated in the next round.
