@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -52,7 +53,7 @@ func startMigrator(t *testing.T, wrap ...transport.WrapperFunc) *migrator {
 }
 
 // startArbitrated also lets jobs start, within the limits of its arguments.
-func startArbitrated(t *testing.T, args *decision.Args) *migrator {
+func startArbitrated(t *testing.T, args *decision.Args, wrap ...transport.WrapperFunc) *migrator {
 	t.Helper()
 	settings, err := arbitrator.SettingsOf(args, nil)
 	if err != nil {
@@ -63,7 +64,7 @@ func startArbitrated(t *testing.T, args *decision.Args) *migrator {
 			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: configuration.DefaultNamespace,
 			Settings: func() arbitrator.Settings { return settings }, Log: logr.Discard(),
 		}))
-	})
+	}, wrap...)
 }
 
 func startControllers(t *testing.T, args func() *decision.Args, add func(ctrl.Manager) error, wrap ...transport.WrapperFunc) *migrator {
@@ -401,23 +402,7 @@ func TestAMigrationSurvivesTheEndOfTheControllerAtEveryWrite(t *testing.T) {
 	}
 	job := migrationJob(&pods[0], 3*time.Minute)
 	(&migrator{Client: user}).startJob(t, job)
-	var states []string
-	for kills := 0; !decision.Finished(job) && kills < 30; kills++ {
-		done, used := make(chan struct{}), &atomic.Bool{}
-		controller := startMigrator(t, func(next http.RoundTripper) http.RoundTripper {
-			return oneWrite{next: next, used: used, done: done}
-		})
-		select {
-		case <-done:
-		case <-time.After(patience):
-			t.Fatalf("the controller writes nothing at %+v", job.Status)
-		}
-		controller.kill(t)
-		if err := user.Get(t.Context(), ctrlclient.ObjectKeyFromObject(job), job); err != nil {
-			t.Fatal(err)
-		}
-		states = append(states, fmt.Sprintf("%s %s %s", job.Status.Phase, job.Status.Status, job.Status.Reason))
-	}
+	states := killAtEveryWrite(t, user, func(wrap transport.WrapperFunc) *migrator { return startMigrator(t, wrap) }, 30, job)
 	t.Logf("killed at: %s", strings.Join(states, ", "))
 	if job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
 		t.Fatalf("status %+v, want success", job.Status)
@@ -430,6 +415,34 @@ func TestAMigrationSurvivesTheEndOfTheControllerAtEveryWrite(t *testing.T) {
 	if got := least(); got != 2 {
 		t.Errorf("at least %d pods were ready at any time, want 2", got)
 	}
+}
+
+// killAtEveryWrite starts controllers one after the other, each of which is killed with its first write, until jobs have ended or so many were
+// killed. It returns at which states of the jobs.
+func killAtEveryWrite(
+	t *testing.T, user ctrlclient.Client, start func(transport.WrapperFunc) *migrator, kills int, jobs ...*schedulingv1alpha1.PodMigrationJob,
+) (states []string) {
+	t.Helper()
+	unfinished := func(job *schedulingv1alpha1.PodMigrationJob) bool { return !decision.Finished(job) }
+	for ; kills > 0 && slices.ContainsFunc(jobs, unfinished); kills-- {
+		done, used := make(chan struct{}), &atomic.Bool{}
+		controller := start(func(next http.RoundTripper) http.RoundTripper { return oneWrite{next: next, used: used, done: done} })
+		select {
+		case <-done:
+		case <-time.After(patience):
+			t.Fatalf("the controller writes nothing after %v", states)
+		}
+		controller.kill(t)
+		var at []string
+		for _, job := range jobs {
+			if err := user.Get(t.Context(), ctrlclient.ObjectKeyFromObject(job), job); err != nil {
+				t.Fatal(err)
+			}
+			at = append(at, fmt.Sprintf("%s %s %s", job.Status.Phase, job.Status.Status, job.Status.Reason))
+		}
+		states = append(states, strings.Join(at, " and "))
+	}
+	return states
 }
 
 // TestAMigrationThatIsNotToBeGivesUp: no pod leaves where the budget lets none go, whatever happens to the job, and nothing is left reserved.

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/transport"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
@@ -20,15 +22,20 @@ import (
 // fourReplicas is the smallest Deployment of which two pods may migrate at a time.
 func fourReplicas(spec *appsv1.DeploymentSpec) { spec.Replicas = new(int32(4)) }
 
+// twoAtOnce are arguments that let two pods of a workload be evicted one right after the other; by default, minutes have to pass.
+func twoAtOnce() *decision.Args {
+	args := decision.DefaultArgs()
+	limiter := args.ObjectLimiters[decision.LimitedWorkload]
+	limiter.Burst = 2
+	args.ObjectLimiters[decision.LimitedWorkload] = limiter
+	return args
+}
+
 // TestTwoJobsOfOneDeployment moves two pods of a Deployment whose jobs are created together. Pods of the Deployment may use the Reservations
 // of both, so that the second starts once that of the first is used.
 func TestTwoJobsOfOneDeployment(t *testing.T) {
 	pause(t, component.Descheduler) // the jobs are those of the controller of the test
-	args := decision.DefaultArgs()
-	limiter := args.ObjectLimiters[decision.LimitedWorkload]
-	limiter.Burst = 2 // else the second waits for minutes after the eviction of the first
-	args.ObjectLimiters[decision.LimitedWorkload] = limiter
-	controller := startArbitrated(t, args)
+	controller := startArbitrated(t, twoAtOnce())
 	for _, test := range []struct {
 		name, namespace string
 		minAvailable    int
@@ -61,6 +68,41 @@ func TestTwoJobsOfOneDeployment(t *testing.T) {
 				used(t, job)
 			}
 		})
+	}
+}
+
+// TestTwoJobsOfOneDeploymentSurviveTheEndOfTheControllerAtEveryWrite is the same with an arbitrator and a controller that are killed with
+// each of their writes.
+func TestTwoJobsOfOneDeploymentSurviveTheEndOfTheControllerAtEveryWrite(t *testing.T) {
+	pause(t, component.Descheduler)
+	const namespace = "two-kills"
+	pods := webDeployment(t, namespace, 2, fourReplicas)
+	least, homes := leastReady(t, namespace, pods), watchHomes(t, namespace)
+	user, err := ctrlclient.New(administrator(t), ctrlclient.Options{Scheme: migrationScheme(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := []*schedulingv1alpha1.PodMigrationJob{newJob(&pods[0], 5*time.Minute), newJob(&pods[1], 5*time.Minute)}
+	for _, job := range jobs {
+		(&migrator{Client: user}).startJob(t, job)
+	}
+	args := twoAtOnce()
+	states := killAtEveryWrite(t, user, func(wrap transport.WrapperFunc) *migrator { return startArbitrated(t, args, wrap) }, 80, jobs...)
+	t.Logf("killed at: %s", strings.Join(states, ", "))
+	for i, job := range jobs {
+		if job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
+			t.Fatalf("job %s: %+v, want success", job.Name, job.Status)
+		}
+		moved(t, job, &pods[i])
+		used(t, job)
+	}
+	if got := least(); got < 2 {
+		t.Errorf("at least %d pods were ready at any time, want 2", got)
+	}
+	untouched(t, namespace, pods[2:])
+	owned(t, namespace, 4)
+	for _, problem := range homes() {
+		t.Error(problem)
 	}
 }
 
