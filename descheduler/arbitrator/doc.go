@@ -6,8 +6,8 @@
 // That alone would not hold limits while two deschedulers run, because they could admit different jobs at the same time; nor with a cache
 // that does not show yet what was admitted. So admissions are serialized by a ConfigMap, the ledger:
 //
-//  1. read the ledger past the cache, and then all jobs: past the cache, too, unless nobody else wrote the ledger since the cache was
-//     seen to show all that was admitted;
+//  1. read the ledger past the cache, and then all jobs: past the cache, too, unless no other descheduler wrote the ledger since the
+//     cache was seen to show all that was admitted;
 //  2. count the jobs of the ledger that have not got their annotation yet as running, and decide;
 //  3. write the jobs that are admitted to the ledger, if there are any, unless it was written since 1; if so, start again;
 //  4. annotate all jobs of the ledger.

@@ -95,23 +95,9 @@ func (a *Arbitrator) admit(ctx context.Context, settings Settings, round *round)
 	if err != nil {
 		return err
 	}
-	// While nobody else wrote the ledger, what was admitted since the cache was seen to show all admissions is in the ledger or the cache.
-	seen := ledger.found && a.seen == ledger.object.ResourceVersion
-	jobs := round.listed
-	if !seen {
-		var list schedulingv1alpha1.PodMigrationJobList
-		if err := a.config.Live.List(ctx, &list); err != nil {
-			return fmt.Errorf("list PodMigrationJobs: %w", err)
-		}
-		jobs = list.Items
-	}
-	ledger.keep(byUID(jobs))
-	again := !seen || len(ledger.entries) > 0
-	seen = seen || shows(round.listed, jobs)
-	if again {
-		if round, err = a.decide(ctx, settings, jobs, ledger.entries); err != nil {
-			return err
-		}
+	round, seen, err := a.current(ctx, settings, ledger, round)
+	if err != nil {
+		return err
 	}
 	a.seen = "" // until it is known what became of the ledger
 	if ledger.add(round) {
@@ -130,6 +116,26 @@ func (a *Arbitrator) admit(ctx context.Context, settings Settings, round *round)
 		errs = append(errs, a.annotate(ctx, round.jobs[entry.UID], entry))
 	}
 	return errors.Join(errs...)
+}
+
+// current is a round that counts all that was admitted, and whether the cache shows all of it that is not in the ledger. The round that was
+// made of the cache is one while no other descheduler wrote the ledger since the cache was seen to do so, and the ledger has nothing that
+// the cache does not show. Entries that need not be kept are dropped from the ledger.
+func (a *Arbitrator) current(ctx context.Context, settings Settings, ledger *ledger, round *round) (*round, bool, error) {
+	if ledger.found && a.seen == ledger.object.ResourceVersion {
+		if ledger.keep(round.jobs); len(ledger.entries) == 0 {
+			return round, true, nil
+		}
+		again, err := a.decide(ctx, settings, round.listed, ledger.entries)
+		return again, true, err
+	}
+	var list schedulingv1alpha1.PodMigrationJobList
+	if err := a.config.Live.List(ctx, &list); err != nil {
+		return nil, false, fmt.Errorf("list PodMigrationJobs: %w", err)
+	}
+	ledger.keep(byUID(list.Items))
+	again, err := a.decide(ctx, settings, list.Items, ledger.entries)
+	return again, shows(round.listed, list.Items), err
 }
 
 // shows reports whether a cache shows all jobs that there are, and of each that was admitted, that it was.
