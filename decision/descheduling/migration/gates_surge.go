@@ -60,7 +60,7 @@ func (d *decision) passSurge() result {
 	if !d.surging() {
 		if refusal := d.surgeRefusal(); refusal != "" {
 			if extension.MustReplaceFirst(d.Job.Annotations) {
-				return fail(schedulingv1alpha1.PodMigrationJobReasonForbiddenMigratePod, "%s: %s", startedToReplaceFirst, refusal)
+				return forbidden(refusal)
 			}
 			return result{passed: true, message: "the pod is evicted before it is replaced: " + refusal}
 		}
@@ -107,7 +107,14 @@ func (d *decision) mustNotEvict() result {
 	if !extension.MustReplaceFirst(d.Job.Annotations) || d.replaced() {
 		return result{}
 	}
-	return fail(schedulingv1alpha1.PodMigrationJobReasonForbiddenMigratePod, "%s: its policy or mode changed", startedToReplaceFirst)
+	return forbidden("its policy or mode changed")
+}
+
+// forbidden ends such a job without the condition of its gate: neither a replacement nor an eviction was begun.
+func forbidden(why string) result {
+	out := fail(schedulingv1alpha1.PodMigrationJobReasonForbiddenMigratePod, "%s: %s", startedToReplaceFirst, why)
+	out.keepCondition = true
+	return out
 }
 
 // giveBack attaches a pod again whose job ended before it was evicted; false when there is none. Its ReplicaSet then deletes one of the

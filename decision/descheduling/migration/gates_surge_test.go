@@ -136,6 +136,13 @@ func TestAJobThatStartedToReplaceItsPodNeverEvictsItFirst(t *testing.T) {
 			if got := verdict.Status; got.Phase != schedulingv1alpha1.PodMigrationJobFailed || got.Message != test.wantMessage || verdict.Action.Kind != NoAction {
 				t.Errorf("%s: %q, action %q; want Failed: %q, none", got.Phase, got.Message, verdict.Action.Kind, test.wantMessage)
 			}
+			for _, begun := range []schedulingv1alpha1.PodMigrationJobConditionType{
+				schedulingv1alpha1.PodMigrationJobConditionSurge, schedulingv1alpha1.PodMigrationJobConditionEviction,
+			} {
+				if condition := Condition(&verdict.Status, begun); condition != nil {
+					t.Errorf("condition %+v, want none: nothing was begun", condition)
+				}
+			}
 		})
 	}
 }
