@@ -11,6 +11,9 @@ const (
 	// AnnotationSourceWorkload is the workload of the pod of a PodMigrationJob when the job was allowed to start, as
 	// kind/name/UID. Limits per workload count the job by it when the pod is gone.
 	AnnotationSourceWorkload = DeschedulerDomainPrefix + "source-workload"
+	// AnnotationReplaceFirst is "true" on a PodMigrationJob that was allowed to start because its pod is replaced before it is evicted. Such
+	// a job fails where it would have to evict the pod first, which users may ask for by the same annotation. Upstream has no such key.
+	AnnotationReplaceFirst = DeschedulerDomainPrefix + "replace-first"
 	// AnnotationTargetNode is the node that the pod of a PodMigrationJob was planned to move to.
 	AnnotationTargetNode = DeschedulerDomainPrefix + "target-node"
 	// AnnotationMigrationPass on PodMigrationJobs is the pass of the descheduler that planned them. Those of one pass that also have a

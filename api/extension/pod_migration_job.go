@@ -9,6 +9,11 @@ const (
 	AnnotationAbortMigration = DeschedulerDomainPrefix + "abort"
 )
 
+// MustReplaceFirst reports whether a PodMigrationJob must not evict its pod before another one replaces it.
+func MustReplaceFirst(annotations map[string]string) bool {
+	return annotations[AnnotationReplaceFirst] == "true"
+}
+
 // HasPassedArbitration reports whether a PodMigrationJob may start.
 func HasPassedArbitration(annotations map[string]string) bool {
 	return annotations[AnnotationPassedArbitration] == "true"

@@ -31,6 +31,9 @@ const (
 	AnnotationExactMatchReservation = SchedulingDomainPrefix + "exact-match-reservation"
 	// AnnotationReservationRestrictedOptions lists the resources a Restricted reservation restricts.
 	AnnotationReservationRestrictedOptions = SchedulingDomainPrefix + "reservation-restricted-options"
+	// AnnotationReservationPreempted of a Reservation are the pods that the scheduler preempted for it, or tried to, as a list of references
+	// in JSON. Upstream has no such key.
+	AnnotationReservationPreempted = SchedulingDomainPrefix + "preempted-pods"
 	// AnnotationReservationOwners are the owners of a pod in operating mode Reservation.
 	AnnotationReservationOwners = SchedulingDomainPrefix + "reservation-owners"
 	// AnnotationReservationCurrentOwner is the pod that uses it.
@@ -141,4 +144,13 @@ func GetReservationOwners(annotations map[string]string) ([]schedulingv1alpha1.R
 // GetReservationCurrentOwner decodes AnnotationReservationCurrentOwner.
 func GetReservationCurrentOwner(annotations map[string]string) (*corev1.ObjectReference, error) {
 	return DecodeAnnotation[corev1.ObjectReference](annotations, AnnotationReservationCurrentOwner)
+}
+
+// GetReservationPreempted decodes AnnotationReservationPreempted.
+func GetReservationPreempted(annotations map[string]string) ([]corev1.ObjectReference, error) {
+	preempted, err := DecodeAnnotation[[]corev1.ObjectReference](annotations, AnnotationReservationPreempted)
+	if err != nil || preempted == nil {
+		return nil, err
+	}
+	return *preempted, nil
 }

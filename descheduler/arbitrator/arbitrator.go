@@ -16,6 +16,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
 	"koordinator.sh/koord/decision/descheduling/evictability"
+	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
 // DefaultInterval between two rounds.
@@ -52,12 +53,17 @@ type Settings struct {
 	DefaultMode schedulingv1alpha1.PodMigrationJobMode
 	Policy      evictability.Policy
 	Limits      arbitration.Limits
+	// Args by which jobs are carried out, with defaults; nil are the defaults.
+	Args *migration.Args
 }
 
 // Arbitrator lets jobs start.
 type Arbitrator struct {
 	config Config
 	owners *owners
+	// seen is the version of the ledger up to which the cache shows all jobs that ever were in it; empty when that is not known. Round alone
+	// uses it.
+	seen string
 
 	mutex sync.Mutex
 	last  arbitration.Verdict
@@ -106,7 +112,7 @@ func (a *Arbitrator) Last() arbitration.Verdict {
 	return a.last
 }
 
-// Round arbitrates once.
+// Round arbitrates once. It must not be called by two goroutines at a time.
 func (a *Arbitrator) Round(ctx context.Context) error {
 	settings := a.config.Settings()
 	var jobs schedulingv1alpha1.PodMigrationJobList
@@ -114,7 +120,7 @@ func (a *Arbitrator) Round(ctx context.Context) error {
 	if err := a.config.Client.List(ctx, &jobs, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list PodMigrationJobs: %w", err)
 	}
-	round, err := a.decide(ctx, settings, jobs.Items, nil, nil)
+	round, err := a.decide(ctx, settings, jobs.Items, nil)
 	if err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func (a *Arbitrator) Round(ctx context.Context) error {
 	}
 	err = a.refuse(ctx, round)
 	if round.verdict.Admitted() > 0 {
-		err = errors.Join(err, a.admit(ctx, settings))
+		err = errors.Join(err, a.admit(ctx, settings, round))
 	}
 	return err
 }

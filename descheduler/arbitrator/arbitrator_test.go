@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -66,6 +67,21 @@ func web() []client.Object {
 	}
 }
 
+// alone is a Deployment of one, whose pod is to be replaced before it is evicted.
+func alone(edits ...func(*appsv1.Deployment)) []client.Object {
+	deployment := &appsv1.Deployment{ObjectMeta: metaOf("web"), Spec: appsv1.DeploymentSpec{
+		Replicas: new(int32(1)),
+		Strategy: appsv1.DeploymentStrategy{RollingUpdate: &appsv1.RollingUpdateDeployment{MaxSurge: new(intstr.FromString("25%"))}},
+	}}
+	for _, edit := range edits {
+		edit(deployment)
+	}
+	pod := podOf("web-1", ownedBy("apps/v1", "ReplicaSet", "web-new"))
+	pod.Spec.SchedulerName = "koord-scheduler"
+	pod.Labels = map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: "new", extension.LabelPodEvictPolicy: string(migration.Surge)}
+	return []client.Object{deployment, &appsv1.ReplicaSet{ObjectMeta: metaOf("web-new", ownedBy("apps/v1", "Deployment", "web"))}, pod}
+}
+
 func clientOf(t *testing.T, funcs interceptor.Funcs, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -92,8 +108,11 @@ func states(t *testing.T, c client.Client) map[string]string {
 	out := map[string]string{}
 	for _, job := range jobs.Items {
 		out[job.Name] = strings.TrimSpace(fmt.Sprintf("%s %s", job.Status.Phase, job.Status.Reason))
+		if extension.MustReplaceFirst(job.Annotations) {
+			out[job.Name] += "to replace first, "
+		}
 		if extension.HasPassedArbitration(job.Annotations) {
-			out[job.Name] = strings.TrimSpace("started " + job.Annotations[extension.AnnotationSourceNode] + " " + job.Annotations[extension.AnnotationSourceWorkload])
+			out[job.Name] = strings.TrimSpace(out[job.Name] + "started " + job.Annotations[extension.AnnotationSourceNode] + " " + job.Annotations[extension.AnnotationSourceWorkload])
 		}
 	}
 	return out
@@ -109,6 +128,16 @@ func TestRound(t *testing.T) {
 		"one of three replicas, over the ReplicaSets of the Deployment": {
 			objects: append(web(), jobFor("web-1"), jobFor("web-2")),
 			want:    map[string]string{"job-web-1": "started node-1 Deployment/web/web-uid", "job-web-2": ""},
+		},
+		"the only replica, which is replaced before it is evicted": {
+			objects: append(alone(), jobFor("web-1")), want: map[string]string{"job-web-1": "to replace first, started node-1 Deployment/web/web-uid"},
+		},
+		"the only replica during a rollout": {
+			objects: append(alone(func(d *appsv1.Deployment) { d.Generation = 1 }), jobFor("web-1")), want: map[string]string{"job-web-1": "Failed ForbiddenMigratePod"},
+		},
+		"the only replica of a Deployment that is recreated": {
+			objects: append(alone(func(d *appsv1.Deployment) { d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType }), jobFor("web-1")),
+			want:    map[string]string{"job-web-1": "Failed ForbiddenMigratePod"},
 		},
 		"per node, in the order of pods": {
 			objects: []client.Object{podOf("a"), podOf("b"), podOf("c"), jobFor("c"), jobFor("b"), jobFor("a")},
@@ -222,7 +251,7 @@ func TestReplicasOfEachKind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.Kind != test.wantKind || got.Replicas != test.wantReplicas || got.found != test.wantFound || got.Known != test.wantKnown || len(got.Pods) != 1 || got.uid != test.owner.UID {
+			if got.Kind != test.wantKind || got.Replicas != test.wantReplicas || got.found != test.wantFound || got.Known != test.wantKnown || len(got.Pods) != 1 || got.owner.uid != test.owner.UID {
 				t.Errorf("workload %+v, want %+v", got, test)
 			}
 		})
@@ -241,6 +270,14 @@ func TestAnAdmissionThatWasNotCompleted(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"job-web-2": ""}, states(t, c)); diff != "" {
 		t.Fatalf("jobs (-want +got):\n%s", diff)
 	}
+	version := func() string {
+		var ledger corev1.ConfigMap
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "koordinator-system", Name: LedgerName}, &ledger); err != nil {
+			t.Fatal(err)
+		}
+		return ledger.ResourceVersion
+	}
+	before := version()
 	// web-1 comes first in the order, but the slot of the Deployment is taken.
 	if err := c.Create(t.Context(), jobFor("web-1")); err != nil {
 		t.Fatal(err)
@@ -254,6 +291,10 @@ func TestAnAdmissionThatWasNotCompleted(t *testing.T) {
 	want := map[string]string{"job-web-1": "", "job-web-2": "started node-1 Deployment/web/web-uid"}
 	if diff := cmp.Diff(want, states(t, c)); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
+	}
+	// A descheduler that dies after each of its writes would never come to the annotation.
+	if after := version(); after != before {
+		t.Errorf("the ledger was written again, though it has all that was admitted: version %s, before %s", after, before)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 // round is one decision with what it was made of.
 type round struct {
 	verdict arbitration.Verdict
+	listed  []schedulingv1alpha1.PodMigrationJob
 	// jobs are the objects, input what was read of them, and titles the kinds and names of workloads, by UID.
 	jobs   map[types.UID]*schedulingv1alpha1.PodMigrationJob
 	input  map[types.UID]*arbitration.Job
@@ -35,28 +36,52 @@ func byUID(jobs []schedulingv1alpha1.PodMigrationJob) map[types.UID]*schedulingv
 	return out
 }
 
-// decide arbitrates jobs. Those of the entries count as running, though they lack their annotation. Left are the jobs that have a
-// Reservation which no pod uses.
-func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, entries []entry, left sets.Set[types.UID]) (*round, error) {
-	out := &round{jobs: byUID(jobs), input: map[types.UID]*arbitration.Job{}, titles: map[types.UID]string{}}
+// decide arbitrates jobs. Those of the entries count as running, though they lack their annotation.
+func (a *Arbitrator) decide(ctx context.Context, settings Settings, jobs []schedulingv1alpha1.PodMigrationJob, entries []entry) (*round, error) {
+	out := &round{listed: jobs, jobs: byUID(jobs), input: map[types.UID]*arbitration.Job{}, titles: map[types.UID]string{}}
 	in := arbitration.Input{Now: a.config.Now(), Limits: settings.Limits, Jobs: make([]arbitration.Job, len(jobs)), Workloads: map[types.UID]arbitration.Workload{}}
 	for i := range jobs {
 		in.Jobs[i] = arbitration.Read(&jobs[i], settings.DefaultMode)
 		out.input[jobs[i].UID] = &in.Jobs[i]
-		if in.Jobs[i].State == arbitration.Finished && left.Has(jobs[i].UID) {
-			in.Jobs[i].Home = arbitration.ReservedHome
-		}
 	}
 	for _, entry := range entries {
 		job := out.input[entry.UID]
 		job.State, job.Node, job.Workload, job.Unattributed = arbitration.Running, entry.Node, entry.Workload, false
-		job.Home = homeOn(entry.Node, job.Home)
+		job.Home, job.ReplacedFirst = homeOn(entry.Node, job.Home), entry.ReplacedFirst
 	}
 	if err := a.gather(ctx, settings, jobs, &in, out); err != nil {
 		return nil, err
 	}
 	out.verdict = arbitration.Decide(in, nil)
+	if !out.mindsLeftReservations() {
+		return out, nil
+	}
+	left, err := a.leftReservations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for uid := range left {
+		if job := out.input[uid]; job != nil && job.State == arbitration.Finished {
+			job.Home = arbitration.ReservedHome
+		}
+	}
+	out.verdict = arbitration.Decide(in, nil)
 	return out, nil
+}
+
+// mindsLeftReservations reports whether a job is admitted that needs a home, and another one of its workload ended without one for its pod:
+// the Reservation of that one may be there still. One that succeeded leaves none that is not used.
+func (r *round) mindsLeftReservations() bool {
+	ended := sets.Set[types.UID]{}
+	for uid, job := range r.input {
+		if job.State == arbitration.Finished && r.jobs[uid].Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
+			ended.Insert(job.Workload)
+		}
+	}
+	return slices.ContainsFunc(r.verdict.Outcomes, func(outcome arbitration.Outcome) bool {
+		job := r.input[outcome.UID]
+		return outcome.Decision == arbitration.Admitted && job.Home != "" && job.Workload != "" && ended.Has(job.Workload)
+	})
 }
 
 // gather adds what concerns the pods of jobs: of pending ones all, of running ones those whose node and workload are unknown.
@@ -84,13 +109,16 @@ func (a *Arbitrator) gather(ctx context.Context, settings Settings, jobs []sched
 		if err != nil {
 			return err
 		}
-		job.PodUID, job.Node, job.Workload, job.Unattributed = pod.UID, pod.Spec.NodeName, workload.uid, false
+		job.PodUID, job.Node, job.Workload, job.Unattributed = pod.UID, pod.Spec.NodeName, workload.owner.uid, false
 		if job.State != arbitration.Pending {
 			continue
 		}
 		job.Home = homeOn(pod.Spec.NodeName, job.Home)
 		if workload.found {
-			in.Workloads[workload.uid], out.titles[workload.uid] = workload.Workload, workload.Kind+"/"+workload.Name
+			in.Workloads[workload.owner.uid], out.titles[workload.owner.uid] = workload.Workload, workload.Kind+"/"+workload.Name
+		}
+		if job.ReplacedFirst, job.EvictedFirst, err = a.replacedFirst(ctx, settings.Args, &jobs[i], pod, workload.owner); err != nil {
+			return err
 		}
 		job.Evictability = evictability.Decide(evictability.Input{Pod: pod, Policy: settings.Policy, Nodes: nodes})
 		pods = append(pods, pod)

@@ -30,10 +30,7 @@ const (
 type entry struct {
 	UID  types.UID `json:"uid"`
 	Name string    `json:"name"`
-	Node string    `json:"node,omitempty"`
-	// Workload is its UID, and Title its kind and name.
-	Workload types.UID `json:"workload,omitempty"`
-	Title    string    `json:"title,omitempty"`
+	arbitration.Admission
 }
 
 // ledger is the ConfigMap with its entries.
@@ -91,34 +88,28 @@ func (l *ledger) keep(jobs map[types.UID]*schedulingv1alpha1.PodMigrationJob) {
 	l.entries = kept
 }
 
-// admit lets jobs start, as the package describes. A conflict ends the round: another descheduler admitted jobs at the same time.
-func (a *Arbitrator) admit(ctx context.Context, settings Settings) error {
+// admit lets jobs start, as the package describes, after a round that was made of the cache. A conflict ends the round: another descheduler
+// admitted jobs at the same time.
+func (a *Arbitrator) admit(ctx context.Context, settings Settings, round *round) error {
 	ledger, err := a.readLedger(ctx)
 	if err != nil {
 		return err
 	}
-	var list schedulingv1alpha1.PodMigrationJobList
-	if err := a.config.Live.List(ctx, &list); err != nil {
-		return fmt.Errorf("list PodMigrationJobs: %w", err)
-	}
-	ledger.keep(byUID(list.Items))
-	left, err := a.leftReservations(ctx)
+	round, seen, err := a.current(ctx, settings, ledger, round)
 	if err != nil {
 		return err
 	}
-	round, err := a.decide(ctx, settings, list.Items, ledger.entries, left)
-	if err != nil {
-		return err
+	a.seen = "" // until it is known what became of the ledger
+	if ledger.add(round) {
+		if err := a.save(ctx, ledger); apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+			a.config.Log.V(2).Info("Another arbitrator admitted jobs at the same time, the round is repeated")
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
-	ledger.add(round)
-	if len(ledger.entries) == 0 {
-		return nil
-	}
-	if err := a.save(ctx, ledger); apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		a.config.Log.V(2).Info("Another arbitrator admitted jobs at the same time, the round is repeated")
-		return nil
-	} else if err != nil {
-		return err
+	if seen {
+		a.seen = ledger.object.ResourceVersion
 	}
 	var errs []error
 	for _, entry := range ledger.entries {
@@ -127,22 +118,56 @@ func (a *Arbitrator) admit(ctx context.Context, settings Settings) error {
 	return errors.Join(errs...)
 }
 
-// add writes down what a round admits.
-func (l *ledger) add(round *round) {
+// current is a round that counts all that was admitted, and whether the cache shows all of it that is not in the ledger. The round that was
+// made of the cache is one while no other descheduler wrote the ledger since the cache was seen to do so, and the ledger has nothing that
+// the cache does not show. Entries that need not be kept are dropped from the ledger.
+func (a *Arbitrator) current(ctx context.Context, settings Settings, ledger *ledger, round *round) (*round, bool, error) {
+	if ledger.found && a.seen == ledger.object.ResourceVersion {
+		if ledger.keep(round.jobs); len(ledger.entries) == 0 {
+			return round, true, nil
+		}
+		again, err := a.decide(ctx, settings, round.listed, ledger.entries)
+		return again, true, err
+	}
+	var list schedulingv1alpha1.PodMigrationJobList
+	if err := a.config.Live.List(ctx, &list); err != nil {
+		return nil, false, fmt.Errorf("list PodMigrationJobs: %w", err)
+	}
+	ledger.keep(byUID(list.Items))
+	again, err := a.decide(ctx, settings, list.Items, ledger.entries)
+	return again, shows(round.listed, list.Items), err
+}
+
+// shows reports whether a cache shows all jobs that there are, and of each that was admitted, that it was.
+func shows(cached, jobs []schedulingv1alpha1.PodMigrationJob) bool {
+	known := byUID(cached)
+	for i := range jobs {
+		job := known[jobs[i].UID]
+		if job == nil || arbitration.StateOf(job) == arbitration.Pending && arbitration.StateOf(&jobs[i]) != arbitration.Pending {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds what a round admits, and reports whether that is anything. What was written before and is left to be annotated needs no write.
+func (l *ledger) add(round *round) bool {
+	before := len(l.entries)
 	for _, outcome := range round.verdict.Outcomes {
 		if outcome.Decision == arbitration.Admitted && len(l.entries) < maxEntries {
 			job := round.input[outcome.UID]
-			l.entries = append(l.entries, entry{
-				UID: job.UID, Name: job.Name, Node: job.Node, Workload: job.Workload, Title: round.titles[job.Workload],
-			})
+			l.entries = append(l.entries, entry{UID: job.UID, Name: job.Name, Admission: arbitration.Admission{
+				Node: job.Node, Workload: job.Workload, Title: round.titles[job.Workload], ReplacedFirst: job.ReplacedFirst,
+			}})
 		}
 	}
+	return len(l.entries) > before
 }
 
 // annotate lets one job start. A job that changed since is annotated in the next round.
 func (a *Arbitrator) annotate(ctx context.Context, job *schedulingv1alpha1.PodMigrationJob, entry entry) error {
 	after := job.DeepCopy()
-	arbitration.Admit(after, entry.Node, entry.Workload, entry.Title)
+	arbitration.Admit(after, entry.Admission)
 	err := a.config.Client.Patch(ctx, after, client.MergeFromWithOptions(job, client.MergeFromWithOptimisticLock{}))
 	switch {
 	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):

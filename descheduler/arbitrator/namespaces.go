@@ -30,7 +30,7 @@ type namespace struct {
 // workloadOf a pod. It is not found when the controller could not be read; the pod of none has no UID either.
 type workloadOf struct {
 	arbitration.Workload
-	uid   types.UID
+	owner owner
 	found bool
 }
 
@@ -53,7 +53,7 @@ func (n *namespaces) workload(ctx context.Context, pod *corev1.Pod) (workloadOf,
 		return workloadOf{}, err
 	}
 	return workloadOf{
-		uid: owner.uid, found: owner.found && replicas.found,
+		owner: owner, found: owner.found && replicas.found,
 		Workload: arbitration.Workload{
 			Kind: owner.kind, Name: owner.name, Replicas: replicas.count, Known: replicas.known, Together: owner.kind == "Job", Pods: within.byWorkload[owner.uid],
 		},

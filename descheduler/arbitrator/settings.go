@@ -16,7 +16,7 @@ import (
 // SettingsOf are the settings of the arguments of MigrationController, which have their defaults. Priority looks up the value of a
 // PriorityClass by its name. All that is wrong is reported at once.
 func SettingsOf(args *migration.Args, priority func(class string) (int32, error)) (Settings, error) {
-	out := Settings{DryRun: args.DryRun, DefaultMode: args.DefaultJobMode, Limits: limitsOf(args)}
+	out := Settings{DryRun: args.DryRun, DefaultMode: args.DefaultJobMode, Limits: limitsOf(args), Args: args}
 	if args.ArbitrationArgs != nil && args.ArbitrationArgs.Interval != nil {
 		out.Interval = args.ArbitrationArgs.Interval.Duration
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,6 +54,33 @@ func TestReservationsPreempt(t *testing.T) {
 	until(t, "the reservation takes its place", "Available node-1", r.phase("web"))
 	if r.placed("victim") != "gone" || r.placed("spared") != "node-1" {
 		t.Errorf("victim %s, spared %s", r.placed("victim"), r.placed("spared"))
+	}
+	preempted, err := extension.GetReservationPreempted(c.objects.get("web").Annotations)
+	if err != nil || len(preempted) != 1 || preempted[0].Name != "victim" || preempted[0].UID == "" {
+		t.Errorf("the reservation lists %+v as preempted, %v; want victim", preempted, err)
+	}
+}
+
+// TestAReservationListsAllThatWerePreempted preempts several pods of a node at the same time.
+func TestAReservationListsAllThatWerePreempted(t *testing.T) {
+	c := newCluster(newNode("node-1", "8"))
+	r := c.start(t, `{"enablePreemption":true}`)
+	want := map[string]bool{}
+	for i := range 8 {
+		name := fmt.Sprint("victim-", i)
+		r.create(newPod(name, "other", "1"))
+		until(t, "a pod runs", "node-1", r.placement(name))
+		want[name] = true
+	}
+	c.objects.create(newReservation("web", "8", false))
+	until(t, "the reservation takes their place", "Available node-1", r.phase("web"))
+	preempted, err := extension.GetReservationPreempted(c.objects.get("web").Annotations)
+	got := map[string]bool{}
+	for _, pod := range preempted {
+		got[pod.Name] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil || len(preempted) != len(want) {
+		t.Errorf("%d preempted, %v (-want +got):\n%s", len(preempted), err, diff)
 	}
 }
 

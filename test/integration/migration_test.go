@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -26,9 +28,11 @@ import (
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/descheduling/migration"
+	"koordinator.sh/koord/descheduler/arbitrator"
 	"koordinator.sh/koord/descheduler/migration"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/test/sandboxtest"
@@ -45,6 +49,26 @@ type migrator struct {
 // startMigrator runs a controller until it is killed or the test ends, with connections that may be wrapped.
 func startMigrator(t *testing.T, wrap ...transport.WrapperFunc) *migrator {
 	t.Helper()
+	return startControllers(t, decision.DefaultArgs, func(ctrl.Manager) error { return nil }, wrap...)
+}
+
+// startArbitrated also lets jobs start, within the limits of its arguments.
+func startArbitrated(t *testing.T, args *decision.Args, wrap ...transport.WrapperFunc) *migrator {
+	t.Helper()
+	settings, err := arbitrator.SettingsOf(args, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startControllers(t, func() *decision.Args { return args }, func(mgr ctrl.Manager) error {
+		return mgr.Add(arbitrator.New(arbitrator.Config{
+			Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Namespace: configuration.DefaultNamespace,
+			Settings: func() arbitrator.Settings { return settings }, Log: logr.Discard(),
+		}))
+	}, wrap...)
+}
+
+func startControllers(t *testing.T, args func() *decision.Args, add func(ctrl.Manager) error, wrap ...transport.WrapperFunc) *migrator {
+	t.Helper()
 	config := administrator(t)
 	for _, wrapper := range wrap {
 		config.Wrap(wrapper)
@@ -58,9 +82,9 @@ func startMigrator(t *testing.T, wrap ...transport.WrapperFunc) *migrator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := migration.Add(t.Context(), mgr, migration.Options{
-		Args: decision.DefaultArgs, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting,
-	}); err != nil {
+	if err := errors.Join(migration.Add(t.Context(), mgr, migration.Options{
+		Args: args, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting,
+	}), add(mgr)); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -207,8 +231,15 @@ func leastReady(t *testing.T, namespace string, pods []corev1.Pod) func() int {
 
 // migrationJob is a job that may start, for a pod.
 func migrationJob(pod *corev1.Pod, ttl time.Duration) *schedulingv1alpha1.PodMigrationJob {
+	job := newJob(pod, ttl)
+	job.Annotations = map[string]string{extension.AnnotationPassedArbitration: "true"}
+	return job
+}
+
+// newJob is a job that waits for the arbitrator, for a pod.
+func newJob(pod *corev1.Pod, ttl time.Duration) *schedulingv1alpha1.PodMigrationJob {
 	return &schedulingv1alpha1.PodMigrationJob{
-		ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace + "-" + pod.Name, Annotations: map[string]string{extension.AnnotationPassedArbitration: "true"}},
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace + "-" + pod.Name},
 		Spec: schedulingv1alpha1.PodMigrationJobSpec{
 			TTL: &metav1.Duration{Duration: ttl}, PodRef: &corev1.ObjectReference{Namespace: pod.Namespace, Name: pod.Name},
 		},
@@ -371,23 +402,7 @@ func TestAMigrationSurvivesTheEndOfTheControllerAtEveryWrite(t *testing.T) {
 	}
 	job := migrationJob(&pods[0], 3*time.Minute)
 	(&migrator{Client: user}).startJob(t, job)
-	var states []string
-	for kills := 0; !decision.Finished(job) && kills < 30; kills++ {
-		done, used := make(chan struct{}), &atomic.Bool{}
-		controller := startMigrator(t, func(next http.RoundTripper) http.RoundTripper {
-			return oneWrite{next: next, used: used, done: done}
-		})
-		select {
-		case <-done:
-		case <-time.After(patience):
-			t.Fatalf("the controller writes nothing at %+v", job.Status)
-		}
-		controller.kill(t)
-		if err := user.Get(t.Context(), ctrlclient.ObjectKeyFromObject(job), job); err != nil {
-			t.Fatal(err)
-		}
-		states = append(states, fmt.Sprintf("%s %s %s", job.Status.Phase, job.Status.Status, job.Status.Reason))
-	}
+	states := killAtEveryWrite(t, user, func(wrap transport.WrapperFunc) *migrator { return startMigrator(t, wrap) }, 30, job)
 	t.Logf("killed at: %s", strings.Join(states, ", "))
 	if job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
 		t.Fatalf("status %+v, want success", job.Status)
@@ -400,6 +415,34 @@ func TestAMigrationSurvivesTheEndOfTheControllerAtEveryWrite(t *testing.T) {
 	if got := least(); got != 2 {
 		t.Errorf("at least %d pods were ready at any time, want 2", got)
 	}
+}
+
+// killAtEveryWrite starts controllers one after the other, each of which is killed with its first write, until jobs have ended or so many were
+// killed. It returns at which states of the jobs.
+func killAtEveryWrite(
+	t *testing.T, user ctrlclient.Client, start func(transport.WrapperFunc) *migrator, kills int, jobs ...*schedulingv1alpha1.PodMigrationJob,
+) (states []string) {
+	t.Helper()
+	unfinished := func(job *schedulingv1alpha1.PodMigrationJob) bool { return !decision.Finished(job) }
+	for ; kills > 0 && slices.ContainsFunc(jobs, unfinished); kills-- {
+		done, used := make(chan struct{}), &atomic.Bool{}
+		controller := start(func(next http.RoundTripper) http.RoundTripper { return oneWrite{next: next, used: used, done: done} })
+		select {
+		case <-done:
+		case <-time.After(patience):
+			t.Fatalf("the controller writes nothing after %v", states)
+		}
+		controller.kill(t)
+		var at []string
+		for _, job := range jobs {
+			if err := user.Get(t.Context(), ctrlclient.ObjectKeyFromObject(job), job); err != nil {
+				t.Fatal(err)
+			}
+			at = append(at, fmt.Sprintf("%s %s %s", job.Status.Phase, job.Status.Status, job.Status.Reason))
+		}
+		states = append(states, strings.Join(at, " and "))
+	}
+	return states
 }
 
 // TestAMigrationThatIsNotToBeGivesUp: no pod leaves where the budget lets none go, whatever happens to the job, and nothing is left reserved.

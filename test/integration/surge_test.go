@@ -27,16 +27,20 @@ func surging(replicas int32) func(*appsv1.DeploymentSpec) {
 	}
 }
 
-// TestAPodIsReplacedBeforeItIsEvicted moves the only pod of a Deployment whose budget allows no disruption.
+// TestAPodIsReplacedBeforeItIsEvicted moves the only pod of a Deployment whose budget allows no disruption, within the limits that hold by
+// default.
 func TestAPodIsReplacedBeforeItIsEvicted(t *testing.T) {
 	pause(t, component.Descheduler)
 	const namespace = "surged"
 	pods := webDeployment(t, namespace, 1, surging(1))
 	least := leastReady(t, namespace, pods)
-	controller := startMigrator(t)
-	job := migrationJob(&pods[0], 2*time.Minute)
+	controller := startArbitrated(t, decision.DefaultArgs())
+	job := newJob(&pods[0], 2*time.Minute)
 	controller.startJob(t, job)
 	controller.awaitEnd(t, job, schedulingv1alpha1.PodMigrationJobSucceeded, "Complete")
+	if !extension.MustReplaceFirst(job.Annotations) {
+		t.Errorf("annotations %v, want %s", job.Annotations, extension.AnnotationReplaceFirst)
+	}
 	moved(t, job, &pods[0])
 	if got := least(); got < 1 {
 		t.Errorf("at least %d pods were ready at any time, want 1", got)

@@ -23,9 +23,9 @@ type PodMigrationJobStatus struct {
 	NodeName string `json:"nodeName,omitempty"`
 	// PodRef is the pod that replaced the evicted one.
 	PodRef *corev1.ObjectReference `json:"podRef,omitempty"`
-	// PreemptedPodsRef are the pods that were preempted.
+	// PreemptedPodsRef are the pods that the scheduler preempted for the reservation, or tried to.
 	PreemptedPodsRef []corev1.ObjectReference `json:"preemptedPodsRef,omitempty"`
-	// PreemptedPodsReservations are the reservations made for preempted pods.
+	// PreemptedPodsReservations are the reservations made for preempted pods. None are made, so that it stays empty.
 	PreemptedPodsReservations []PodMigrationJobPreemptedReservation `json:"preemptedPodsReservation,omitempty"`
 }
 

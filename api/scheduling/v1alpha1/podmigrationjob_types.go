@@ -67,7 +67,7 @@ type PodMigrationJobSpec struct {
 	// ReservationOptions describe the reservation made for the pod.
 	// +optional
 	ReservationOptions *PodMigrateReservationOptions `json:"reservationOptions,omitempty"`
-	// DeleteOptions are passed on when the pod, or a pod preempted for it, is evicted.
+	// DeleteOptions are passed on when the pod is evicted. Their preconditions have no effect.
 	// +optional
 	DeleteOptions *metav1.DeleteOptions `json:"deleteOptions,omitempty"`
 }

@@ -38,9 +38,11 @@ func (in *Input) evictability(job *Job, _ *slots) Outcome {
 	return forbidden(gate, message)
 }
 
-// expectedReplicas refuses pods of workloads of which the limits would let nothing run.
+// expectedReplicas refuses pods of workloads of which the limits would let nothing run. A pod that is replaced before it is evicted leaves
+// its replacement running.
 func (in *Input) expectedReplicas(job *Job, _ *slots) Outcome {
-	if job.Workload == "" || in.Limits.SkipCheckExpectedReplicas || in.Limits.skips(ExpectedReplicas) || job.Evictability.Annotated {
+	skipped := in.Limits.SkipCheckExpectedReplicas || in.Limits.skips(ExpectedReplicas)
+	if job.Workload == "" || skipped || job.ReplacedFirst || job.Evictability.Annotated {
 		return Outcome{}
 	}
 	workload, found := in.Workloads[job.Workload]
@@ -59,6 +61,9 @@ func (in *Input) expectedReplicas(job *Job, _ *slots) Outcome {
 		message = fmt.Sprintf("maxUnavailablePerWorkload allows all %d replicas", replicas)
 	default:
 		return Outcome{}
+	}
+	if job.EvictedFirst != "" {
+		message += ", and the pod is evicted before it is replaced: " + job.EvictedFirst
 	}
 	return forbidden(ExpectedReplicas, fmt.Sprintf("nothing of %s would be left running: %s", workload.title(), message))
 }

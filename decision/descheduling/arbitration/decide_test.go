@@ -43,6 +43,8 @@ func evicted(ago time.Duration) func(*Job) {
 
 func needs(home Home) func(*Job) { return func(job *Job) { job.Home = home } }
 
+func replacedFirst(job *Job) { job.ReplacedFirst = true }
+
 func annotated(job *Job) { job.Evictability.Annotated = true }
 
 // deployment has ready pods named like its jobs may name them, "<name>-0" and so on, and some that are not ready.
@@ -194,6 +196,36 @@ func TestDecide(t *testing.T) {
 			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"))}, workloads: map[types.UID]Workload{"w": deployment("web", 5, 0)},
 			want: []string{"web-0 Refused ExpectedReplicas 0/0"},
 		},
+		"one replica that is replaced before it is evicted": {
+			jobs: []Job{jobOf("web-0", "n1", of("w"), replacedFirst)}, workloads: map[types.UID]Workload{"w": deployment("web", 1, 0)}, want: []string{"web-0 Admitted"},
+		},
+		"as many replicas as may migrate, each replaced before it is evicted": {
+			limits: wide, jobs: []Job{jobOf("web-0", "n1", of("w"), replacedFirst)}, workloads: map[types.UID]Workload{"w": deployment("web", 5, 0)},
+			want: []string{"web-0 Admitted"},
+		},
+		"no replica, whatever becomes of its pods": {
+			jobs: []Job{jobOf("web-0", "n1", of("w"), replacedFirst)}, workloads: map[types.UID]Workload{"w": deployment("web", 0, 0)},
+			want: []string{"web-0 Waiting MaxMigratingPerWorkload 0/0"},
+		},
+		"a pod that is replaced first is not unavailable itself": {
+			limits:    Limits{MaxMigratingPerWorkload: new(intstr.FromInt32(3)), MaxUnavailablePerWorkload: new(intstr.FromInt32(1))},
+			jobs:      []Job{jobOf("web-1", "n1", of("w"), replacedFirst), jobOf("web-2", "n2", of("w"))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 5, 1)},
+			want:      []string{"web-1 Admitted", "web-2 Waiting MaxUnavailablePerWorkload 1/1"},
+		},
+		"while it is, another one may be": {
+			limits:    Limits{MaxMigratingPerWorkload: new(intstr.FromInt32(3)), MaxUnavailablePerWorkload: new(intstr.FromInt32(1))},
+			jobs:      []Job{jobOf("web-1", "n1", of("w"), running, replacedFirst), jobOf("web-2", "n2", of("w"))},
+			workloads: map[types.UID]Workload{"w": deployment("web", 5, 0)}, want: []string{"web-2 Admitted"},
+		},
+		"it does not leave while more than may be are unavailable": {
+			jobs: []Job{jobOf("web-2", "n1", of("w"), replacedFirst)}, workloads: map[types.UID]Workload{"w": deployment("web", 3, 2)},
+			want: []string{"web-2 Waiting MaxUnavailablePerWorkload 2/1"},
+		},
+		"each counts as migrating": {
+			jobs:      []Job{jobOf("web-0", "n1", of("w"), replacedFirst), jobOf("web-1", "n2", of("w"), replacedFirst)},
+			workloads: map[types.UID]Workload{"w": deployment("web", 3, 0)}, want: []string{"web-0 Admitted", "web-1 Waiting MaxMigratingPerWorkload 1/1"},
+		},
 		"one replica, and the check is skipped": {
 			limits: Limits{SkipCheckExpectedReplicas: true}, jobs: []Job{jobOf("web-0", "n1", of("w"))}, workloads: map[types.UID]Workload{"w": deployment("web", 1, 0)},
 			want: []string{"web-0 Admitted"},
@@ -343,6 +375,17 @@ func TestObjectLimiters(t *testing.T) {
 				t.Errorf("retry in %s, want %s", got, test.wantRetry)
 			}
 		})
+	}
+}
+
+func TestARefusalSaysWhyAPodIsNotReplacedFirst(t *testing.T) {
+	verdict := Decide(Input{
+		Now: noon, Jobs: []Job{jobOf("web-0", "n1", of("w"), func(job *Job) { job.EvictedFirst = `Deployment "web" is being rolled out` })},
+		Workloads: map[types.UID]Workload{"w": deployment("web", 1, 0)},
+	}, nil)
+	const want = `nothing of Deployment web would be left running: it has only one replica, and the pod is evicted before it is replaced: Deployment "web" is being rolled out`
+	if got := verdict.Outcomes[0].Message; got != want {
+		t.Errorf("message %q, want %q", got, want)
 	}
 }
 

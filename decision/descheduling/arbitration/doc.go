@@ -5,6 +5,8 @@
 //	per workload                         running jobs of the workload < max(replicas)
 //	unavailable per workload             unavailable or migrating pods, the job's own included, <= max(replicas)
 //	expected replicas                    never where replicas = 1, = max migrating or = max unavailable: nothing would be left running
+//	replaced first                       a pod that is replaced before it is evicted is never missed: its workload may be of any size, and
+//	                                     the pod itself does not count as unavailable, neither for its job nor for others
 //	replacements                         one Reservation of a workload at a time waits for the pod that is to use it
 //	object limiters                      evictions of the last `duration`, and those that running jobs will make, < max(replicas)
 //

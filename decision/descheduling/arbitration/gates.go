@@ -87,18 +87,23 @@ func unavailable(in *Input, job *Job, slots *slots) (Outcome, bool) {
 	workload := in.Workloads[job.Workload]
 	most := Maximum(workload.replicas(), in.Limits.MaxUnavailablePerWorkload)
 	used := slots.unavailable(job, &workload)
+	if job.ReplacedFirst { // the limit is for the others alone: this job makes none unavailable
+		outcome, applies := compare(used, most+1, fmt.Sprintf("%d other pods of %s are unavailable or migrating, at most %d of %d may be", used, workload.title(), most, workload.replicas()))
+		outcome.Max = most
+		return outcome, applies
+	}
 	return compare(used, most, fmt.Sprintf("%d other pods of %s are unavailable or migrating, and with this one at most %d of %d may be", used, workload.title(), most, workload.replicas()))
 }
 
 // unavailable pods of a workload beside the one of the job: those that are not ready or about to be evicted, or, where that is more,
-// those that are missing from the replicas.
+// those that are missing from the replicas. A pod that is evicted once another one is ready is not about to be missed.
 func (s *slots) unavailable(job *Job, workload *Workload) int {
 	down, available, present := 0, 0, map[types.UID]bool{}
 	for _, pod := range workload.Pods {
 		present[pod.UID] = true
 		switch {
 		case pod.UID == job.PodUID:
-		case pod.Ready && !s.moving[pod.UID] && !s.evicted[pod.UID]:
+		case pod.Ready && (!s.moving[pod.UID] || s.replacedFirst[pod.UID]) && !s.evicted[pod.UID]:
 			available++
 		default:
 			down++

@@ -59,6 +59,10 @@ type Job struct {
 	// Home that the pod which replaces the moved one still needs; empty once it has a node. A finished job may have one, too: its
 	// Reservation, until that is deleted.
 	Home Home
+	// ReplacedFirst is true for a pod that is replaced before it is evicted, so that the job makes no pod unavailable. A running job has it
+	// from Admit, which keeps the job from evicting the pod first. EvictedFirst is why a pod of a pending job that is to be is not.
+	ReplacedFirst bool
+	EvictedFirst  string
 	// Evictability of the pod of a pending job.
 	Evictability evictability.Verdict
 	// Rank orders pending jobs by their pods: lower starts first.

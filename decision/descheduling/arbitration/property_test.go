@@ -75,6 +75,7 @@ func drawJob(t *rapid.T, i int) Job {
 		Pod: fmt.Sprint("p", i), PodUID: types.UID(fmt.Sprint("p", i)), Node: rapid.SampledFrom([]string{"", "n1", "n2", "n3"}).Draw(t, "node"),
 		Evictability: evictability.Verdict{Allowed: rapid.IntRange(0, 9).Draw(t, "evictable") > 0}, Rank: rapid.IntRange(0, 3).Draw(t, "rank"),
 		Paused: rapid.IntRange(0, 9).Draw(t, "paused") == 0, Home: rapid.SampledFrom([]Home{"", ReservedHome, AnyHome}).Draw(t, "home"),
+		ReplacedFirst: rapid.IntRange(0, 3).Draw(t, "replaced first") == 0,
 	}
 	if workload >= 0 {
 		job.Workload = types.UID(fmt.Sprint("w", workload))
@@ -224,7 +225,7 @@ func (h *history) create(t *rapid.T) {
 		UID: types.UID(fmt.Sprint(h.created)), Name: fmt.Sprint("job", h.created), State: Pending, Created: h.in.Now, Pod: string(pod.UID), PodUID: pod.UID, Workload: id,
 		Namespace: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "namespace"), Node: rapid.SampledFrom([]string{"n1", "n2"}).Draw(t, "node"),
 		Evictability: evictability.Verdict{Allowed: true},
-		Home:         rapid.SampledFrom([]Home{ReservedHome, AnyHome}).Draw(t, "home"),
+		Home:         rapid.SampledFrom([]Home{ReservedHome, AnyHome}).Draw(t, "home"), ReplacedFirst: rapid.Bool().Draw(t, "replaced first"),
 	})
 }
 
@@ -255,6 +256,10 @@ func (h *history) evict(job *Job) {
 		return
 	}
 	job.EvictedAt = h.in.Now
+	if job.ReplacedFirst { // its replacement is ready already
+		h.replace(job)
+		job.Home = ""
+	}
 	h.evictions[job.Workload] = append(h.evictions[job.Workload], h.in.Now)
 	h.spaces[job.Namespace] = append(h.spaces[job.Namespace], h.in.Now)
 	workload := h.in.Workloads[job.Workload]
@@ -291,7 +296,7 @@ func (h *history) check(t *rapid.T) {
 			nodes[job.Node]++
 			spaces[job.Namespace]++
 			workloads[job.Workload]++
-			moving[job.PodUID] = true
+			moving[job.PodUID] = !job.ReplacedFirst
 			if job.Home != "" {
 				open[job.Workload] = append(open[job.Workload], job.Home)
 			}

@@ -26,6 +26,7 @@ func Read(job *schedulingv1alpha1.PodMigrationJob, defaultMode schedulingv1alpha
 	source, recorded := job.Annotations[extension.AnnotationSourceWorkload]
 	out.Workload = types.UID(source[strings.LastIndex(source, "/")+1:])
 	out.Unattributed = out.State == Running && !recorded
+	out.ReplacedFirst = out.State == Running && extension.MustReplaceFirst(job.Annotations)
 	return out
 }
 
@@ -42,16 +43,30 @@ func StateOf(job *schedulingv1alpha1.PodMigrationJob) State {
 	return Running
 }
 
-// Admit writes on a job that it may start, and of which node and workload its pod was.
-func Admit(job *schedulingv1alpha1.PodMigrationJob, node string, workload types.UID, title string) {
+// Admission is what is recorded of a job that may start.
+type Admission struct {
+	// Node of the pod; empty for a pod without one.
+	Node string `json:"node,omitempty"`
+	// Workload of the pod by its UID, and Title, its kind and name; empty for a pod without a controller.
+	Workload types.UID `json:"workload,omitempty"`
+	Title    string    `json:"title,omitempty"`
+	// ReplacedFirst keeps the job from evicting the pod before it is replaced.
+	ReplacedFirst bool `json:"replacedFirst,omitempty"`
+}
+
+// Admit writes on a job that it may start.
+func Admit(job *schedulingv1alpha1.PodMigrationJob, admission Admission) {
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
 	}
 	job.Annotations[extension.AnnotationPassedArbitration] = "true"
-	job.Annotations[extension.AnnotationSourceNode] = node
+	job.Annotations[extension.AnnotationSourceNode] = admission.Node
 	job.Annotations[extension.AnnotationSourceWorkload] = ""
-	if workload != "" {
-		job.Annotations[extension.AnnotationSourceWorkload] = title + "/" + string(workload)
+	if admission.Workload != "" {
+		job.Annotations[extension.AnnotationSourceWorkload] = admission.Title + "/" + string(admission.Workload)
+	}
+	if admission.ReplacedFirst {
+		job.Annotations[extension.AnnotationReplaceFirst] = "true"
 	}
 }
 

@@ -25,7 +25,9 @@ func objectOf(phase schedulingv1alpha1.PodMigrationJobPhase, options ...func(job
 	return job
 }
 
-func passed(job *schedulingv1alpha1.PodMigrationJob) { Admit(job, "node-1", "w", "Deployment/web") }
+func passed(job *schedulingv1alpha1.PodMigrationJob) {
+	Admit(job, Admission{Node: "node-1", Workload: "w", Title: "Deployment/web"})
+}
 
 func eviction(status schedulingv1alpha1.PodMigrationJobConditionStatus, reason string, probed time.Duration) func(*schedulingv1alpha1.PodMigrationJob) {
 	return func(job *schedulingv1alpha1.PodMigrationJob) {
@@ -68,8 +70,18 @@ func TestRead(t *testing.T) {
 		"one that may start": {objectOf(schedulingv1alpha1.PodMigrationJobPending, passed), func(job *Job) {
 			job.State, job.Node, job.Workload = Running, "node-1", "w"
 		}},
+		"one that replaces its pod first": {
+			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) { Admit(job, Admission{Node: "n", ReplacedFirst: true}) }),
+			func(job *Job) { job.State, job.Node, job.ReplacedFirst = Running, "n", true },
+		},
+		"one that a user wants to replace its pod first": {
+			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) {
+				job.Annotations = map[string]string{extension.AnnotationReplaceFirst: "true"}
+			}),
+			func(*Job) {},
+		},
 		"one that passed without a workload": {
-			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) { Admit(job, "", "", "") }), func(job *Job) { job.State, job.Home = Running, AnyHome },
+			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) { Admit(job, Admission{}) }), func(job *Job) { job.State, job.Home = Running, AnyHome },
 		},
 		"one that upstream's descheduler let start": {
 			objectOf("", func(job *schedulingv1alpha1.PodMigrationJob) {

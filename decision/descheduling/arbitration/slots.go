@@ -16,9 +16,10 @@ type slots struct {
 	// unattributed jobs count against every node, and every workload of their namespace.
 	unattributed            int
 	unattributedByNamespace map[string]int
-	// running are the jobs that move a pod, by namespace and name, and by UID.
-	running map[[2]string]string
-	moving  map[types.UID]bool
+	// running are the jobs that move a pod, by namespace and name, and by UID. Of those, replacedFirst leave once another one is ready.
+	running       map[[2]string]string
+	moving        map[types.UID]bool
+	replacedFirst map[types.UID]bool
 	// gone are running jobs by workload whose pods may be gone from it; evicted are pods that finished jobs evicted.
 	workloadPods map[types.UID][]types.UID
 	evicted      map[types.UID]bool
@@ -39,7 +40,8 @@ type evictions struct {
 func count(in *Input) *slots {
 	s := &slots{
 		nodes: map[string]int{}, namespaces: map[string]int{}, workloads: map[types.UID]int{}, unattributedByNamespace: map[string]int{},
-		running: map[[2]string]string{}, moving: map[types.UID]bool{}, workloadPods: map[types.UID][]types.UID{}, evicted: map[types.UID]bool{},
+		running: map[[2]string]string{}, moving: map[types.UID]bool{}, replacedFirst: map[types.UID]bool{},
+		workloadPods: map[types.UID][]types.UID{}, evicted: map[types.UID]bool{},
 		workloadEvictions: map[types.UID]*evictions{}, namespaceEvictions: map[string]*evictions{},
 		homes: map[types.UID]homes{}, unattributedHomes: map[string]homes{},
 	}
@@ -81,6 +83,7 @@ func (s *slots) take(job *Job) {
 	s.running[[2]string{job.Namespace, job.Pod}] = job.Name
 	if job.PodUID != "" {
 		s.moving[job.PodUID] = true
+		s.replacedFirst[job.PodUID] = job.ReplacedFirst
 	}
 	if job.Unattributed {
 		s.unattributed++

@@ -83,9 +83,11 @@ type Args struct {
 	// MaxMigratingPerWorkload limits the jobs that run at a time for pods of a workload, as a number or a percentage of its replicas; by
 	// default 10 % above 10 replicas, 2 from 4, else 1.
 	MaxMigratingPerWorkload *intstr.IntOrString `json:"maxMigratingPerWorkload,omitempty"`
-	// MaxUnavailablePerWorkload limits the pods of a workload that are unavailable at a time, as MaxMigratingPerWorkload.
+	// MaxUnavailablePerWorkload limits the pods of a workload that are unavailable at a time, as MaxMigratingPerWorkload. A pod that is replaced
+	// before it is evicted is not one of them.
 	MaxUnavailablePerWorkload *intstr.IntOrString `json:"maxUnavailablePerWorkload,omitempty"`
-	// SkipCheckExpectedReplicas allows workloads whose replicas would all be migrated at a time; default false.
+	// SkipCheckExpectedReplicas allows workloads whose replicas would all be migrated at a time; default false. Pods that are replaced before
+	// they are evicted need no permission.
 	SkipCheckExpectedReplicas *bool `json:"skipCheckExpectedReplicas,omitempty"`
 	// ObjectLimiters limit migrations in a time; by default of a workload, in 5 minutes.
 	ObjectLimiters map[LimitedObject]ObjectLimiter `json:"objectLimiters,omitempty"`

@@ -258,6 +258,36 @@ func TestTheReservationIsForThePodThatComesNext(t *testing.T) {
 	}
 }
 
+func TestAJobListsThePodsThatWerePreemptedForIt(t *testing.T) {
+	args := DefaultArgs()
+	c := preempting()
+	c.Job.Annotations = map[string]string{extension.AnnotationPassedArbitration: "true"}
+	c = c.step(args, whole) // creates the reservation
+	c.Reservation.Unschedulable = "0/2 nodes are available"
+	c = c.step(args, whole)
+	if got := c.Job.Status; got.Reason != schedulingv1alpha1.PodMigrationJobReasonPreempting || len(got.PreemptedPodsRef) != 0 {
+		t.Fatalf("status %+v, want that it waits for preemption", got)
+	}
+	read := ReservationOf(&schedulingv1alpha1.Reservation{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+		extension.AnnotationReservationPreempted: `[{"namespace":"batch","name":"a","uid":"a"},{"namespace":"batch","name":"b","uid":"b"}]`,
+	}}}, c.Job)
+	for _, preempted := range [][]corev1.ObjectReference{read.Preempted[:1], read.Preempted, nil} { // as of a cache that is behind
+		c.Reservation.Preempted = preempted
+		c = c.step(args, whole)
+	}
+	c.Reservation.Phase, c.Reservation.Node, c.Reservation.Unschedulable = schedulingv1alpha1.ReservationAvailable, target, ""
+	c = c.step(args, whole)
+	want := []corev1.ObjectReference{
+		{Kind: "Pod", APIVersion: "v1", Namespace: "batch", Name: "a", UID: "a"}, {Kind: "Pod", APIVersion: "v1", Namespace: "batch", Name: "b", UID: "b"},
+	}
+	if diff := cmp.Diff(want, c.Job.Status.PreemptedPodsRef); diff != "" {
+		t.Errorf("preempted pods (-want +got):\n%s", diff)
+	}
+	if got := Condition(&c.Job.Status, schedulingv1alpha1.PodMigrationJobConditionPreemption); got == nil || got.Reason != schedulingv1alpha1.PodMigrationJobReasonPreemptComplete {
+		t.Errorf("condition %+v, want PreemptComplete", got)
+	}
+}
+
 func TestOnlyPreemptionOptionsLetPodsBeEvictedForTheReservation(t *testing.T) {
 	job, pod := preempting().Job, &corev1.Pod{Spec: corev1.PodSpec{NodeName: home, Priority: new(int32(5500))}}
 	reserved := NewReservation(job, pod, DefaultArgs(), created)

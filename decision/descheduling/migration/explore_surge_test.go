@@ -1,6 +1,9 @@
 package migration
 
-import schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+import (
+	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+)
 
 // detach takes the pod from its ReplicaSet, for which there must be a home.
 func (c *cluster) detach(action Action) {
@@ -26,6 +29,13 @@ func surging() cluster {
 	return c
 }
 
+// surgingOnly is one that was allowed to start because of that.
+func surgingOnly() cluster {
+	c := surging()
+	c.Job.Annotations = map[string]string{extension.AnnotationReplaceFirst: "true"}
+	return c
+}
+
 // surgeEvents are what may happen to a pod that is replaced before it is evicted, and to its Deployment.
 func surgeEvents() []event {
 	return []event{
@@ -41,6 +51,13 @@ func surgeEvents() []event {
 				return false
 			}
 			c.Workload.RollingOut = true
+			return true
+		}},
+		{"a user changes the policy of the pod", true, func(c *cluster) bool {
+			if c.Pod == nil || c.Pod.Policy != Surge {
+				return false
+			}
+			c.Pod.Policy = Eviction
 			return true
 		}},
 	}

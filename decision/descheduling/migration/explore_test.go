@@ -157,6 +157,8 @@ func (c *cluster) evict(action Action, until interruption) {
 		c.Violated = fmt.Sprintf("pod %q is evicted, the job is for %q", action.UID, podUID)
 	case c.Job.Spec.Mode != schedulingv1alpha1.PodMigrationJobModeEvictionDirectly && !c.reserved() && !c.surged() && !c.Pod.Finished:
 		c.Violated = "the pod is evicted without a home"
+	case extension.MustReplaceFirst(c.Job.Annotations) && !c.surged():
+		c.Violated = "the pod is evicted before it is replaced"
 	case c.Job.Spec.Paused:
 		c.Violated = "the pod is evicted although the job is paused"
 	case !extension.HasPassedArbitration(c.Job.Annotations):
@@ -203,7 +205,10 @@ func events() []event {
 			if extension.HasPassedArbitration(c.Job.Annotations) {
 				return false
 			}
-			c.Job.Annotations = map[string]string{extension.AnnotationPassedArbitration: "true"}
+			if c.Job.Annotations == nil {
+				c.Job.Annotations = map[string]string{}
+			}
+			c.Job.Annotations[extension.AnnotationPassedArbitration] = "true"
 			return true
 		}},
 		{"the reservation is scheduled", false, placedOn(target)},
@@ -360,6 +365,7 @@ func TestEveryReachableStateOfAJobKeepsItsPromises(t *testing.T) {
 		"a reservation of others": foreignReservation(),
 		"preemption":              preempting(),
 		"surge":                   surging(),
+		"surge, never after":      surgingOnly(),
 	} {
 		t.Run(name, func(t *testing.T) { explore(t, from, 1) })
 	}

@@ -29,6 +29,9 @@ func (d *decision) passEviction() result {
 	if d.evicted() || d.replaced() && d.Pod.Terminating {
 		return d.evicting("waiting for the pod to terminate")
 	}
+	if refused := d.mustNotEvict(); refused.phase != "" {
+		return refused
+	}
 	if paused, is := d.paused(); is {
 		return paused
 	}

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -26,6 +27,7 @@ func (d *decision) passCreated() result {
 		return fail(schedulingv1alpha1.PodMigrationJobReasonFailedCreateReservation, "reservation %q exists and does not belong to the job", reservation.Name)
 	}
 	d.recordReference(reservation)
+	d.recordPreempted(reservation)
 	return d.passed(condition, "", fmt.Sprintf("reservation %q is created", reservation.Name))
 }
 
@@ -65,6 +67,16 @@ func (d *decision) recordReference(reservation *Reservation) {
 	}
 	d.verdict.ReservationRef = &corev1.ObjectReference{
 		APIVersion: schedulingv1alpha1.GroupVersion.String(), Kind: "Reservation", Name: reservation.Name, UID: reservation.UID,
+	}
+}
+
+// recordPreempted takes over which pods the scheduler evicted for the Reservation. It only ever adds to them.
+func (d *decision) recordPreempted(reservation *Reservation) {
+	for _, pod := range reservation.Preempted {
+		listed := func(ref corev1.ObjectReference) bool { return ref.UID == pod.UID }
+		if !slices.ContainsFunc(d.verdict.Status.PreemptedPodsRef, listed) {
+			d.verdict.Status.PreemptedPodsRef = append(d.verdict.Status.PreemptedPodsRef, *referenceTo(pod))
+		}
 	}
 }
 

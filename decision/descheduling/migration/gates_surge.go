@@ -3,6 +3,7 @@ package migration
 import (
 	"fmt"
 
+	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 )
 
@@ -13,6 +14,21 @@ func WantsSurge(job *schedulingv1alpha1.PodMigrationJob, pod *Pod, args *Args) b
 	}
 	evicting := Condition(&job.Status, schedulingv1alpha1.PodMigrationJobConditionEviction) != nil
 	return pod != nil && !evicting && policyOf(pod, args) == Surge
+}
+
+// ReplacedFirst reports whether a job that starts now replaces its pod before it evicts it. Where the pod is to be, and cannot be, refusal
+// says why. That maxSurge is used up is no refusal: such a job waits.
+func ReplacedFirst(in Input) (first bool, refusal string) {
+	d := &decision{Input: in}
+	d.verdict.Status = in.Job.Status
+	if !d.present() || d.Pod.Terminating || d.direct() || d.pending() || !WantsSurge(d.Job, d.Pod, d.Args) {
+		return false, ""
+	}
+	if refused := d.reservable(); refused.phase != "" {
+		return false, refused.message
+	}
+	refusal = d.surgeRefusal()
+	return refusal == "", refusal
 }
 
 // surging reports whether the pod is replaced before it is evicted. That is recorded before the pod is detached.
@@ -43,6 +59,9 @@ func (d *decision) passSurge() result {
 	}
 	if !d.surging() {
 		if refusal := d.surgeRefusal(); refusal != "" {
+			if extension.MustReplaceFirst(d.Job.Annotations) {
+				return forbidden(refusal)
+			}
 			return result{passed: true, message: "the pod is evicted before it is replaced: " + refusal}
 		}
 	}
@@ -78,6 +97,24 @@ func (d *decision) surgeRefusal() string {
 		return "it uses a PersistentVolumeClaim, which two pods may be unable to use at a time"
 	}
 	return ""
+}
+
+// startedToReplaceFirst begins the message of a job that would have to evict first, and must not.
+const startedToReplaceFirst = "the job started because its pod would be replaced before it is evicted, which is not possible any more"
+
+// mustNotEvict fails a job that was allowed to start because its pod is replaced first, and that would evict it first.
+func (d *decision) mustNotEvict() result {
+	if !extension.MustReplaceFirst(d.Job.Annotations) || d.replaced() {
+		return result{}
+	}
+	return forbidden("its policy or mode changed")
+}
+
+// forbidden ends such a job without the condition of its gate: neither a replacement nor an eviction was begun.
+func forbidden(why string) result {
+	out := fail(schedulingv1alpha1.PodMigrationJobReasonForbiddenMigratePod, "%s: %s", startedToReplaceFirst, why)
+	out.keepCondition = true
+	return out
 }
 
 // giveBack attaches a pod again whose job ended before it was evicted; false when there is none. Its ReplicaSet then deletes one of the

@@ -73,6 +73,80 @@ func TestAPodIsReplacedFirstWhereItsDeploymentAllowsThat(t *testing.T) {
 	}
 }
 
+// TestWhatTheArbitratorIsTold: the answer before a job starts is the one of its gate.
+func TestWhatTheArbitratorIsTold(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		change      func(*cluster)
+		want        bool
+		wantRefusal string
+	}{
+		{"a Deployment with room", nil, true, ""},
+		{"as many replaced as maxSurge allows: the job waits", func(c *cluster) { c.Workload.Surging = 1 }, true, ""},
+		{"another policy", func(c *cluster) { c.Pod.Policy = Eviction }, false, ""},
+		{"no Deployment", func(c *cluster) { c.Workload = nil }, false, "it does not belong to a Deployment"},
+		{"a rollout", func(c *cluster) { c.Workload.RollingOut = true }, false, `Deployment "web" is being rolled out`},
+		{
+			"a pod with a volume of its own", func(c *cluster) { c.Pod.Claims = true }, false,
+			"it uses a PersistentVolumeClaim, which two pods may be unable to use at a time",
+		},
+		{
+			"a scheduler without Reservations", func(c *cluster) { c.Pod.Scheduler = "other" }, false,
+			`scheduler "other" of the pod does not know Reservations: it is not one of schedulerNames; mode EvictDirectly evicts without one`,
+		},
+		{
+			"an eviction without a Reservation", func(c *cluster) { c.Job.Spec.Mode = schedulingv1alpha1.PodMigrationJobModeEvictionDirectly }, false, "",
+		},
+		{"a pod without a node", func(c *cluster) { c.Pod.Node = "" }, false, ""},
+		{"a pod that has finished", func(c *cluster) { c.Pod.Finished = true }, false, ""},
+		{"a pod that is being deleted", func(c *cluster) { c.Pod.Terminating = true }, false, ""},
+		{"no pod", func(c *cluster) { c.Pod = nil }, false, ""},
+		{"another pod of the name", func(c *cluster) { c.Pod.UID = "another" }, false, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := surging()
+			if test.change != nil {
+				test.change(&c)
+			}
+			if got, refusal := ReplacedFirst(c.input(DefaultArgs())); got != test.want || refusal != test.wantRefusal {
+				t.Errorf("replaced first %t: %q, want %t: %q", got, refusal, test.want, test.wantRefusal)
+			}
+		})
+	}
+}
+
+// TestAJobThatStartedToReplaceItsPodNeverEvictsItFirst changes what it started by before it is at its gate.
+func TestAJobThatStartedToReplaceItsPodNeverEvictsItFirst(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		change      func(*cluster)
+		wantMessage string
+	}{
+		{"a rollout", func(c *cluster) { c.Workload.RollingOut = true }, startedToReplaceFirst + `: Deployment "web" is being rolled out`},
+		{"another policy", func(c *cluster) { c.Pod.Policy = Eviction }, startedToReplaceFirst + ": its policy or mode changed"},
+		{
+			"another mode", func(c *cluster) { c.Job.Spec.Mode = schedulingv1alpha1.PodMigrationJobModeEvictionDirectly },
+			startedToReplaceFirst + ": its policy or mode changed",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := atSurge(test.change)
+			c.Job.Annotations[extension.AnnotationReplaceFirst] = "true"
+			verdict := Decide(c.input(DefaultArgs()), nil)
+			if got := verdict.Status; got.Phase != schedulingv1alpha1.PodMigrationJobFailed || got.Message != test.wantMessage || verdict.Action.Kind != NoAction {
+				t.Errorf("%s: %q, action %q; want Failed: %q, none", got.Phase, got.Message, verdict.Action.Kind, test.wantMessage)
+			}
+			for _, begun := range []schedulingv1alpha1.PodMigrationJobConditionType{
+				schedulingv1alpha1.PodMigrationJobConditionSurge, schedulingv1alpha1.PodMigrationJobConditionEviction,
+			} {
+				if condition := Condition(&verdict.Status, begun); condition != nil {
+					t.Errorf("condition %+v, want none: nothing was begun", condition)
+				}
+			}
+		})
+	}
+}
+
 func TestTheReplacementIsReadyBeforeThePodIsEvicted(t *testing.T) {
 	args := DefaultArgs()
 	c := atSurge(nil).step(args, whole) // records the intent

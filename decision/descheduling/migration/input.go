@@ -73,8 +73,8 @@ type Reservation struct {
 	Unschedulable string
 	// Ended says why it failed.
 	Ended string
-	// Users are the pods that use it.
-	Users []corev1.ObjectReference
+	// Users are the pods that use it, and Preempted those that the scheduler evicted for it.
+	Users, Preempted []corev1.ObjectReference
 }
 
 // Node is the node that the Reservation is on.
@@ -130,6 +130,7 @@ func ReservationOf(reservation *schedulingv1alpha1.Reservation, job *schedulingv
 		Name: reservation.Name, UID: reservation.UID, Terminating: reservation.DeletionTimestamp != nil,
 		Phase: reservation.Status.Phase, Node: reservation.Status.NodeName, Users: reservation.Status.CurrentOwners,
 	}
+	out.Preempted, _ = extension.GetReservationPreempted(reservation.Annotations) // what cannot be read is of no scheduler
 	for i := range reservation.OwnerReferences {
 		out.Owned = out.Owned || reservation.OwnerReferences[i].UID == job.UID
 	}

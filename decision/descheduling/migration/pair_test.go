@@ -85,7 +85,7 @@ func (p *pair) arbitrate() bool {
 	for _, outcome := range arbitration.Decide(in, nil).Outcomes {
 		if outcome.Decision == arbitration.Admitted {
 			i := int(outcome.UID[0] - '0')
-			arbitration.Admit(p.Jobs[i].Job, home, pairWorkload, "Deployment/web")
+			arbitration.Admit(p.Jobs[i].Job, arbitration.Admission{Node: home, Workload: pairWorkload, Title: "Deployment/web"})
 			admitted = true
 		}
 	}

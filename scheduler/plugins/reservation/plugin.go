@@ -3,6 +3,7 @@ package reservation
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,6 +58,8 @@ type Plugin struct {
 	// preemption serves reserve pods; nil unless it is enabled.
 	preemption *defaultpreemption.DefaultPreemption
 	preemptor  *reservePodLister
+	// victims is held while the victims of a reserve pod are recorded, which are preempted at the same time.
+	victims sync.Mutex
 }
 
 var (

@@ -55,6 +55,7 @@ func (p *Plugin) enablePreemption(ctx context.Context) error {
 		return err
 	}
 	Guard(built, p.state, nil)
+	p.recordVictims(built)
 	eligible := built.IsEligiblePod
 	built.IsEligiblePod = func(info fwk.NodeInfo, victim fwk.PodInfo, preemptor *corev1.Pod) bool {
 		return !decision.IsReservePod(victim.GetPod()) && extension.IsPodPreemptible(victim.GetPod().Labels) && eligible(info, victim, preemptor)

@@ -26,6 +26,8 @@ func keyOf(object client.Object) key {
 
 // snapshot is what the API server has at one moment. Its objects are never modified.
 type snapshot struct {
+	// number orders the moments.
+	number  int
 	objects map[key]client.Object
 	// lists that were asked for, by kind and namespace.
 	lists map[[2]string][]client.Object
@@ -58,6 +60,7 @@ type server struct {
 	objects map[key]client.Object
 	version int
 	created int
+	moment  int
 	// history are former moments, for caches that lag; the last is the present.
 	history []*snapshot
 }
@@ -69,7 +72,10 @@ func (s *server) present() *snapshot { return s.history[len(s.history)-1] }
 const moments = 12
 
 func (s *server) written() {
-	s.history = append(s.history, snapshotOf(s.objects))
+	s.moment++
+	now := snapshotOf(s.objects)
+	now.number = s.moment
+	s.history = append(s.history, now)
 	if len(s.history) > moments {
 		s.history = s.history[1:]
 	}

@@ -70,14 +70,16 @@ func (w *world) step() {
 
 func (w *world) resume(i int) { w.deschedulers[i].next() }
 
-// sync moves the cache of a process on to the present, or to a moment shortly before.
+// sync moves the cache of a process on to the present, or to a moment shortly before. As that of an informer, it does not go back.
 func (w *world) sync(i int) {
 	history := w.server.history
 	lag := 0
 	if w.faulty && w.chance(50) {
 		lag = w.random.IntN(len(history))
 	}
-	w.deschedulers[i].cache = history[len(history)-1-lag]
+	if moment := history[len(history)-1-lag]; moment.number > w.deschedulers[i].cache.number {
+		w.deschedulers[i].cache = moment
+	}
 }
 
 func (w *world) restart(i int) {
