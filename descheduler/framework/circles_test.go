@@ -106,7 +106,7 @@ func (s *seesaw) settle(t *testing.T) (moved bool) {
 		moved = true
 		from := s.at
 		s.move(t, map[string]string{"a": "b", "b": "a"}[from])
-		arbitration.Admit(&job, from, "uid-web", "Deployment/web")
+		arbitration.Admit(&job, arbitration.Admission{Node: from, Workload: "uid-web", Title: "Deployment/web"})
 		if err := s.jobs.Update(t.Context(), &job); err != nil {
 			t.Fatal(err)
 		}
