@@ -76,14 +76,14 @@ func (r *reconciler) evict(ctx context.Context, s situation, action migration.Ac
 	if s.job.Spec.DeleteOptions != nil || r.args.DefaultDeleteOptions != nil {
 		soft.DeleteOptions = options.DeepCopy()
 	}
-	err := r.evictor.evict(ctx, s.pod, action, options, soft)
+	err := r.tryEviction(ctx, s, action, options, soft)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return err // the pod is gone, or changed: the next step looks again
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	attempt := migration.Attempt{Accepted: err == nil, Disrupted: apierrors.IsTooManyRequests(err)}
+	attempt := migration.Attempt{Policy: action.Policy, Accepted: err == nil, Disrupted: apierrors.IsTooManyRequests(err)}
 	attempt.Background = attempt.Disrupted && migration.InBackground(s.pod, err.Error())
 	if !attempt.Background {
 		countEviction(s.job, s.pod, err)
@@ -96,6 +96,16 @@ func (r *reconciler) evict(ctx context.Context, s situation, action migration.Ac
 	}
 	_, err = r.writeStatus(ctx, s.job, migration.EvictionTried(s.job, attempt, now))
 	return err
+}
+
+// tryEviction tries once, by a request or by the evictor.
+func (r *reconciler) tryEviction(ctx context.Context, s situation, action migration.Action, options metav1.DeleteOptions, soft extension.SoftEvictionSpec) error {
+	if action.Policy != migration.RequestEviction {
+		return r.evictor.evict(ctx, s.pod, action, options, soft)
+	}
+	ctx, cancel := context.WithTimeout(ctx, evictionTimeout)
+	defer cancel()
+	return r.requests.create(ctx, s.job)
 }
 
 func (r *reconciler) reportEviction(ctx context.Context, s situation, action migration.Action) {

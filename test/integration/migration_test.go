@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/transport"
@@ -53,13 +54,17 @@ func startMigrator(t *testing.T, wrap ...transport.WrapperFunc) *migrator {
 	if err != nil {
 		t.Fatal(err)
 	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	scheme := migrationScheme(t)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := migration.Add(t.Context(), mgr, migration.Options{
-		Args: decision.DefaultArgs, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting,
+		Args: decision.DefaultArgs, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting, Dynamic: objects,
 	}); err != nil {
 		t.Fatal(err)
 	}
