@@ -41,7 +41,9 @@ func newEnvironment(config *rest.Config, mgr ctrl.Manager, loaded *configured) (
 	if err != nil {
 		return nil, fmt.Errorf("create the client: %w", err)
 	}
-	objects, err := dynamic.NewForConfig(config)
+	quiet := rest.CopyConfig(config) // an API server warns of the deprecation of an alpha API in each answer
+	quiet.WarningHandler, quiet.WarningHandlerWithContext = nil, rest.NoWarnings{}
+	objects, err := dynamic.NewForConfig(quiet)
 	if err != nil {
 		return nil, fmt.Errorf("create the dynamic client: %w", err)
 	}

@@ -109,13 +109,17 @@ func (r *reconciler) tryEviction(ctx context.Context, s situation, action migrat
 }
 
 func (r *reconciler) reportEviction(ctx context.Context, s situation, action migration.Action) {
-	klog.FromContext(ctx).Info("Evicted pod", "job", s.job.Name, "pod", klog.KObj(s.pod), "node", s.pod.Spec.NodeName, "policy", action.Policy)
+	message, done := "Evicted pod", "pod is evicted"
+	if action.Policy == migration.RequestEviction {
+		message, done = "Requested the eviction of the pod", "eviction of the pod is requested"
+	}
+	klog.FromContext(ctx).Info(message, "job", s.job.Name, "pod", klog.KObj(s.pod), "node", s.pod.Spec.NodeName, "policy", action.Policy)
 	to := s.job.Status.NodeName
 	if to == "" {
 		to = "any other"
 	}
-	r.recorder.Eventf(s.pod, s.job, corev1.EventTypeNormal, "Descheduled", "Migrating", "pod is evicted from node %s to move to node %s: %s",
-		s.pod.Spec.NodeName, to, reasonOf(s.job))
+	r.recorder.Eventf(s.pod, s.job, corev1.EventTypeNormal, "Descheduled", "Migrating", "%s from node %s to move to node %s: %s",
+		done, s.pod.Spec.NodeName, to, reasonOf(s.job))
 }
 
 // reasonOf says why a pod is to be moved.
