@@ -1,8 +1,8 @@
 package extension
 
 const (
-	// LabelPodEvictPolicy of a pod is how a PodMigrationJob evicts it: Eviction, Delete, SoftEviction or Surge. It wins over the policy of the
-	// descheduler.
+	// LabelPodEvictPolicy of a pod is how a PodMigrationJob evicts it: Eviction, Delete, SoftEviction, Surge or EvictionRequest. It wins over
+	// the policy of the descheduler.
 	LabelPodEvictPolicy = DomainPrefix + "evict-policy"
 	// AnnotationAbortMigration of a PodMigrationJob, with the value "true", ends it as Aborted. Upstream has no such key: there, a job is
 	// aborted by deleting it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -23,6 +24,8 @@ type environment struct {
 	// client of Kubernetes, and informers of it, which the descheduler starts. Pods and nodes are cached here alone.
 	client    kubernetes.Interface
 	informers informers.SharedInformerFactory
+	// dynamic has the kinds of Kubernetes that only later versions serve.
+	dynamic dynamic.Interface
 	// configured is the configuration in force.
 	configured *configured
 	// scheduler answers where pods would go; nil where it is not asked.
@@ -38,12 +41,18 @@ func newEnvironment(config *rest.Config, mgr ctrl.Manager, loaded *configured) (
 	if err != nil {
 		return nil, fmt.Errorf("create the client: %w", err)
 	}
+	quiet := rest.CopyConfig(config) // an API server warns of the deprecation of an alpha API in each answer
+	quiet.WarningHandler, quiet.WarningHandlerWithContext = nil, rest.NoWarnings{}
+	objects, err := dynamic.NewForConfig(quiet)
+	if err != nil {
+		return nil, fmt.Errorf("create the dynamic client: %w", err)
+	}
 	loops, err := newLoopReporter(mgr.GetEventRecorder("koord-descheduler"), metrics.Registry)
 	if err != nil {
 		return nil, err
 	}
 	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(podcache.NewTransform()))
-	return &environment{manager: mgr, client: client, informers: shared, configured: loaded, loops: loops, identity: string(uuid.NewUUID())}, nil
+	return &environment{manager: mgr, client: client, dynamic: objects, informers: shared, configured: loaded, loops: loops, identity: string(uuid.NewUUID())}, nil
 }
 
 // part is one part of koord-descheduler. It adds controllers and runnables to the manager, which starts them on the leader, and those

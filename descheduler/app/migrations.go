@@ -18,7 +18,7 @@ import (
 // addMigration carries out PodMigrationJobs on the leader.
 func addMigration(ctx context.Context, e *environment) error {
 	return migration.Add(ctx, e.manager, migration.Options{
-		Args: e.configured.migration, Retention: e.configured.retention, Client: e.client, Informers: e.informers,
+		Args: e.configured.migration, Retention: e.configured.retention, Client: e.client, Dynamic: e.dynamic, Informers: e.informers,
 	})
 }
 

@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	fakediscovery "k8s.io/client-go/discovery/fake"
-	kubefake "k8s.io/client-go/kubernetes/fake"
 	coretesting "k8s.io/client-go/testing"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 	metricsfake "k8s.io/metrics/pkg/client/clientset/versioned/fake"
@@ -69,26 +67,5 @@ func TestNoUsageIsReadWhenNoPluginNeedsIt(t *testing.T) {
 	s.pass(t)
 	if actions := metrics.Actions(); len(actions) != 0 {
 		t.Errorf("requests %v, want none", actions)
-	}
-}
-
-func TestEvictionRequestIsFoundByDiscovery(t *testing.T) {
-	tests := map[string]struct {
-		resources []*metav1.APIResourceList
-		want      string
-	}{
-		"Kubernetes 1.36":               {},
-		"Kubernetes 1.37":               {want: "v1alpha1", resources: []*metav1.APIResourceList{{GroupVersion: "lifecycle.k8s.io/v1alpha1", APIResources: []metav1.APIResource{{Name: "evictionrequests"}}}}},
-		"the group has other resources": {resources: []*metav1.APIResourceList{{GroupVersion: "lifecycle.k8s.io/v1alpha1", APIResources: []metav1.APIResource{{Name: "evictions"}}}}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			kube := kubefake.NewClientset()
-			kube.Discovery().(*fakediscovery.FakeDiscovery).Resources = test.resources
-			got, err := framework.EvictionRequestVersion(kube.Discovery())
-			if err != nil || got != test.want {
-				t.Errorf("version %q, error %v; want %q", got, err, test.want)
-			}
-		})
 	}
 }

@@ -76,14 +76,14 @@ func (r *reconciler) evict(ctx context.Context, s situation, action migration.Ac
 	if s.job.Spec.DeleteOptions != nil || r.args.DefaultDeleteOptions != nil {
 		soft.DeleteOptions = options.DeepCopy()
 	}
-	err := r.evictor.evict(ctx, s.pod, action, options, soft)
+	err := r.tryEviction(ctx, s, action, options, soft)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return err // the pod is gone, or changed: the next step looks again
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	attempt := migration.Attempt{Accepted: err == nil, Disrupted: apierrors.IsTooManyRequests(err)}
+	attempt := migration.Attempt{Policy: action.Policy, Accepted: err == nil, Disrupted: apierrors.IsTooManyRequests(err)}
 	attempt.Background = attempt.Disrupted && migration.InBackground(s.pod, err.Error())
 	if !attempt.Background {
 		countEviction(s.job, s.pod, err)
@@ -98,14 +98,28 @@ func (r *reconciler) evict(ctx context.Context, s situation, action migration.Ac
 	return err
 }
 
+// tryEviction tries once, by a request or by the evictor.
+func (r *reconciler) tryEviction(ctx context.Context, s situation, action migration.Action, options metav1.DeleteOptions, soft extension.SoftEvictionSpec) error {
+	if action.Policy != migration.RequestEviction {
+		return r.evictor.evict(ctx, s.pod, action, options, soft)
+	}
+	ctx, cancel := context.WithTimeout(ctx, evictionTimeout)
+	defer cancel()
+	return r.requests.create(ctx, s.job)
+}
+
 func (r *reconciler) reportEviction(ctx context.Context, s situation, action migration.Action) {
-	klog.FromContext(ctx).Info("Evicted pod", "job", s.job.Name, "pod", klog.KObj(s.pod), "node", s.pod.Spec.NodeName, "policy", action.Policy)
+	message, done := "Evicted pod", "pod is evicted"
+	if action.Policy == migration.RequestEviction {
+		message, done = "Requested the eviction of the pod", "eviction of the pod is requested"
+	}
+	klog.FromContext(ctx).Info(message, "job", s.job.Name, "pod", klog.KObj(s.pod), "node", s.pod.Spec.NodeName, "policy", action.Policy)
 	to := s.job.Status.NodeName
 	if to == "" {
 		to = "any other"
 	}
-	r.recorder.Eventf(s.pod, s.job, corev1.EventTypeNormal, "Descheduled", "Migrating", "pod is evicted from node %s to move to node %s: %s",
-		s.pod.Spec.NodeName, to, reasonOf(s.job))
+	r.recorder.Eventf(s.pod, s.job, corev1.EventTypeNormal, "Descheduled", "Migrating", "%s from node %s to move to node %s: %s",
+		done, s.pod.Spec.NodeName, to, reasonOf(s.job))
 }
 
 // reasonOf says why a pod is to be moved.

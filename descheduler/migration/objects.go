@@ -105,6 +105,9 @@ type situation struct {
 	replacement *corev1.Pod
 	// workload is read by readWorkload.
 	workload *migration.Workload
+	// request and requestRefusal are read by readRequest.
+	request        *migration.EvictionRequest
+	requestRefusal string
 }
 
 // situationOf reads what a job is about.
@@ -141,5 +144,6 @@ func (s *situation) world() migration.World {
 	return migration.World{
 		Pod: migration.PodOf(s.pod), Reservation: migration.ReservationOf(s.reservation, s.job),
 		Node: migration.NodeOf(s.node), Replacement: migration.ReplacementOf(s.replacement), Workload: s.workload,
+		EvictionRequest: s.request, EvictionRequestRefusal: s.requestRefusal,
 	}
 }

@@ -31,6 +31,7 @@ type reconciler struct {
 	inForce  func() *migration.Args
 	args     *migration.Args
 	evictor  evictor
+	requests *requests
 	rate     *evictionRate
 	recorder events.EventRecorder
 	clocks   *clocks
@@ -101,6 +102,9 @@ func (r *reconciler) decide(ctx context.Context, from objects, job *schedulingv1
 	if err := r.readWorkload(ctx, from, &s); err != nil {
 		return s, migration.Verdict{}, fmt.Errorf("migration job %q: %w", job.Name, err)
 	}
+	if err := r.readRequest(ctx, &s); err != nil {
+		return s, migration.Verdict{}, fmt.Errorf("migration job %q: %w", job.Name, err)
+	}
 	return s, migration.Decide(migration.Input{Job: job, Args: r.args, World: s.world(), Now: r.now(job)}, nil), nil
 }
 
@@ -116,6 +120,7 @@ func (r *reconciler) apply(ctx context.Context, s situation, verdict *migration.
 	if err != nil {
 		return err
 	}
+	logUnavailable(ctx, job, &verdict.Status)
 	if job, err = r.writeStatus(ctx, job, verdict.Status); err != nil {
 		return err
 	}
@@ -133,6 +138,8 @@ func (r *reconciler) apply(ctx context.Context, s situation, verdict *migration.
 		return r.evict(ctx, s, verdict.Action)
 	case migration.DetachPod, migration.AttachPod:
 		return r.patchPod(ctx, s, verdict.Action)
+	case migration.WithdrawRequest:
+		return r.requests.withdraw(ctx, job, verdict.Action.UID)
 	}
 	return nil
 }

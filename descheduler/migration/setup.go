@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/workqueue"
@@ -35,8 +36,9 @@ type Options struct {
 	Args func() *migration.Args
 	// Retention of jobs that ended, in force.
 	Retention func() migration.Retention
-	// Client evicts pods.
-	Client kubernetes.Interface
+	// Client evicts pods, and Dynamic requests their eviction where the cluster serves EvictionRequests.
+	Client  kubernetes.Interface
+	Dynamic dynamic.Interface
 	// Informers of pods and nodes, which the caller starts. When nil, the caches of the manager have the pods and nodes.
 	Informers informers.SharedInformerFactory
 }
@@ -44,8 +46,8 @@ type Options struct {
 // Add adds the controller to a manager, which runs it on the leader only. The scheme of the manager must have the kinds of core and of
 // scheduling.koordinator.sh/v1alpha1.
 func Add(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Args == nil || options.Retention == nil || options.Client == nil {
-		return errors.New("add the migration controller: it needs arguments, a retention and a client")
+	if options.Args == nil || options.Retention == nil || options.Client == nil || options.Dynamic == nil {
+		return errors.New("add the migration controller: it needs arguments, a retention and clients")
 	}
 	register()
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
@@ -81,6 +83,7 @@ func newReconciler(mgr ctrl.Manager, options Options) *reconciler {
 		live:     liveObjects(mgr.GetAPIReader()),
 		inForce:  options.Args,
 		evictor:  evictor{client: options.Client},
+		requests: newRequests(options.Dynamic, options.Client.Discovery()),
 		rate:     &evictionRate{},
 		recorder: mgr.GetEventRecorder("koord-descheduler"),
 		clocks:   newClocks(clock.RealClock{}),

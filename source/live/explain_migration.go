@@ -57,7 +57,7 @@ type migrationReader struct {
 
 // read reads first what the job names, and then what the Reservation names.
 func (m *migrationReader) read(ctx context.Context) error {
-	var podUnseen, reservationUnseen, nodeUnseen, replacementUnseen, workloadUnseen bool
+	var podUnseen, reservationUnseen, nodeUnseen, replacementUnseen, workloadUnseen, requestUnseen bool
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		m.in.Pod, podUnseen, err = m.readPod(groupContext, m.in.Job.Spec.PodRef)
@@ -96,8 +96,12 @@ func (m *migrationReader) read(ctx context.Context) error {
 		workloadUnseen, err = m.workload(groupContext)
 		return err
 	})
+	group.Go(func() (err error) {
+		requestUnseen, err = m.evictionRequest(groupContext)
+		return err
+	})
 	err := group.Wait()
-	m.in.Unseen = podUnseen || reservationUnseen || nodeUnseen || replacementUnseen || workloadUnseen
+	m.in.Unseen = podUnseen || reservationUnseen || nodeUnseen || replacementUnseen || workloadUnseen || requestUnseen
 	m.in.Missing = m.gaps.all()
 	return err
 }

@@ -26,6 +26,9 @@ type MigrationJobSnapshot struct {
 	Replacement *corev1.Pod
 	// Workload is the Deployment of a pod that is to be replaced before it is evicted.
 	Workload *migration.Workload
+	// EvictionRequest of the job, where the next step depends on it, and EvictionRequestRefusal, why none can be used.
+	EvictionRequest        *migration.EvictionRequest
+	EvictionRequestRefusal string
 	// Jobs are all jobs; JobsSeen is false when they could not be listed.
 	Jobs     []schedulingv1alpha1.PodMigrationJob
 	JobsSeen bool
@@ -60,6 +63,7 @@ func ExplainMigration(in MigrationJobSnapshot) *diagnosticsv1alpha1.MigrationExp
 		World: migration.World{
 			Pod: migration.PodOf(in.Pod), Reservation: migration.ReservationOf(in.Reservation, in.Job),
 			Node: migration.NodeOf(in.Node), Replacement: migration.ReplacementOf(in.Replacement), Workload: in.Workload,
+			EvictionRequest: in.EvictionRequest, EvictionRequestRefusal: in.EvictionRequestRefusal,
 		},
 	}, &trace)
 	out.Summary = trace.Message(verdict)
@@ -153,6 +157,8 @@ func nextStep(in *MigrationJobSnapshot, verdict *migration.Verdict) *diagnostics
 		step.Message = fmt.Sprintf("create reservation %q", migration.ReservationName(in.Job))
 	case verdict.Action.Kind == migration.EvictPod:
 		step.Message = fmt.Sprintf("evict pod %q, by policy %s", in.Pod.Namespace+"/"+in.Pod.Name, verdict.Action.Policy)
+	case verdict.Action.Kind == migration.WithdrawRequest:
+		step.Message = fmt.Sprintf("withdraw EvictionRequest %q", in.EvictionRequest.Name)
 	case verdict.Action.Kind == migration.DeleteReservation:
 		step.Message = fmt.Sprintf("delete reservation %q, which the job created", in.Reservation.Name)
 	case ended && migration.Finished(in.Job) && verdict.RequeueAt.IsZero():

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/transport"
@@ -77,13 +78,17 @@ func startControllers(t *testing.T, args func() *decision.Args, add func(ctrl.Ma
 	if err != nil {
 		t.Fatal(err)
 	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
 	scheme := migrationScheme(t)
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(migration.Add(t.Context(), mgr, migration.Options{
-		Args: args, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting,
+		Args: args, Retention: func() decision.Retention { return decision.RetentionOf() }, Client: evicting, Dynamic: objects,
 	}), add(mgr)); err != nil {
 		t.Fatal(err)
 	}

@@ -103,6 +103,8 @@ const (
 	PodMigrationJobConditionReservationBound               PodMigrationJobConditionType = "ReservationBound"
 	// PodMigrationJobConditionSurge is a step that upstream does not have: the pod is replaced before it is evicted.
 	PodMigrationJobConditionSurge PodMigrationJobConditionType = "Surge"
+	// PodMigrationJobConditionEvictionRequest is a step that upstream does not have: the eviction is requested by an EvictionRequest.
+	PodMigrationJobConditionEvictionRequest PodMigrationJobConditionType = "EvictionRequest"
 )
 
 // The reasons of a job and of its conditions.
@@ -149,6 +151,11 @@ const (
 	PodMigrationJobReasonWaitForSurge = "WaitForSurge"
 	// PodMigrationJobReasonSurgeUndone ends a job whose pod was given back to its ReplicaSet by others while it was replaced.
 	PodMigrationJobReasonSurgeUndone = "SurgeUndone"
+	// PodMigrationJobReasonRequesting creates the EvictionRequest, and PodMigrationJobReasonRequested is one that was created.
+	PodMigrationJobReasonRequesting = "Requesting"
+	PodMigrationJobReasonRequested  = "Requested"
+	// PodMigrationJobReasonRequestUnavailable uses the eviction API, because an EvictionRequest cannot be used.
+	PodMigrationJobReasonRequestUnavailable = "Unavailable"
 	// PodMigrationJobReasonComplete ends a job that succeeded.
 	PodMigrationJobReasonComplete = "Complete"
 )

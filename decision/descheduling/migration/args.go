@@ -29,6 +29,9 @@ const (
 	SoftEviction EvictionPolicy = "SoftEviction"
 	// Surge replaces the pod before it is evicted, where its Deployment allows one pod more than its replicas, and is Eviction elsewhere.
 	Surge EvictionPolicy = "Surge"
+	// RequestEviction leaves the eviction to the responders of the pod, by an EvictionRequest (KEP-4563), and is Eviction where none can be
+	// used.
+	RequestEviction EvictionPolicy = "EvictionRequest"
 )
 
 // LimitedObject is what an object limiter counts migrations of.
@@ -100,7 +103,7 @@ type Args struct {
 	EvictQPS *resource.Quantity `json:"evictQPS,omitempty"`
 	// EvictBurst is the number of evictions that may come at once; default 1.
 	EvictBurst int32 `json:"evictBurst,omitempty"`
-	// EvictionPolicy is Eviction, the default, Delete, SoftEviction or Surge. Label koordinator.sh/evict-policy of a pod wins over it.
+	// EvictionPolicy is Eviction, the default, Delete, SoftEviction, Surge or EvictionRequest. Label koordinator.sh/evict-policy of a pod wins over it.
 	EvictionPolicy EvictionPolicy `json:"evictionPolicy,omitempty"`
 	// DefaultDeleteOptions of jobs that have none.
 	DefaultDeleteOptions *metav1.DeleteOptions `json:"defaultDeleteOptions,omitempty"`

@@ -42,12 +42,14 @@ const (
 	DetachPod ActionKind = "DetachPod"
 	// AttachPod gives the pod back, on the condition of its UID.
 	AttachPod ActionKind = "AttachPod"
+	// WithdrawRequest withdraws the EvictionRequest, on the condition of its UID.
+	WithdrawRequest ActionKind = "WithdrawRequest"
 )
 
 // Action is what is to be done.
 type Action struct {
 	Kind ActionKind
-	// UID of the object that is deleted, evicted, detached or attached.
+	// UID of the object that is deleted, evicted, detached, attached or withdrawn.
 	UID types.UID
 	// Policy of an eviction.
 	Policy EvictionPolicy
@@ -151,10 +153,10 @@ func (d *decision) success() string {
 	return fmt.Sprintf("pod %q replaces the evicted one on node %q", d.verdict.Status.PodRef.Name, d.verdict.Status.NodeName)
 }
 
-// release gives a detached pod back, and then deletes the Reservation of a job that has ended, if the job created it and it is no longer
+// release withdraws the request for the eviction, gives a detached pod back, and then deletes the Reservation of a job that has ended, if the job created it and it is no longer
 // needed.
 func (d *decision) release() {
-	if d.giveBack() {
+	if d.withdrawn() || d.giveBack() {
 		return
 	}
 	reservation := d.Reservation

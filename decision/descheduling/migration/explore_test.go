@@ -38,8 +38,11 @@ type cluster struct {
 	Node        *Node
 	Replacement *Replacement
 	Workload    *Workload
-	Ticks       int
-	Faults      int
+	Request     *EvictionRequest
+	// Refusal says why there can be no EvictionRequest.
+	Refusal string
+	Ticks   int
+	Faults  int
 	// Violated is a promise that was broken on the way here.
 	Violated string
 }
@@ -47,7 +50,7 @@ type cluster struct {
 func (c cluster) clone() cluster {
 	c.Job = c.Job.DeepCopy()
 	c.Pod, c.Node, c.Replacement = copied(c.Pod), copied(c.Node), copied(c.Replacement)
-	c.Reservation, c.Workload = copied(c.Reservation), copied(c.Workload)
+	c.Reservation, c.Workload, c.Request = copied(c.Reservation), copied(c.Workload), copied(c.Request)
 	return c
 }
 
@@ -70,6 +73,12 @@ func (c cluster) now() time.Time { return created.Add(time.Duration(c.Ticks) * t
 
 func (c cluster) input(args *Args) Input {
 	world := World{Pod: c.Pod, Reservation: c.Reservation, Replacement: c.Replacement, Workload: c.Workload}
+	if ReadsEvictionRequest(c.Job, c.Pod, args) {
+		world.EvictionRequest, world.EvictionRequestRefusal = c.Request, c.Refusal
+		if c.Refusal != "" {
+			world.EvictionRequest = nil
+		}
+	}
 	if c.Reservation != nil && c.Reservation.Node == target {
 		world.Node = c.Node
 	}
@@ -142,6 +151,8 @@ func (c *cluster) act(action Action, until interruption) {
 		case c.Pod != nil && c.Pod.UID == action.UID && c.Pod.DetachedBy == c.Job.UID:
 			c.Pod.DetachedBy, c.Pod.Controlled, c.Pod.Hashed = "", true, true
 		}
+	case WithdrawRequest:
+		c.withdraw(action)
 	}
 }
 
@@ -166,10 +177,16 @@ func (c *cluster) evict(action Action, until interruption) {
 	case Finished(c.Job):
 		c.Violated = "the pod is evicted by a job that has ended"
 	}
-	attempt := Attempt{Accepted: true}
-	if until == refused {
+	attempt := Attempt{Accepted: true, Policy: action.Policy}
+	switch {
+	case until == refused:
 		attempt = Attempt{Disrupted: true, Message: "would violate the budget"}
-	} else if c.Pod != nil && c.Pod.UID == action.UID {
+	case action.Policy == RequestEviction:
+		c.request()
+	case c.Refusal == "" && c.Request.open():
+		c.Violated = "the pod is evicted although an EvictionRequest asks for that already"
+	}
+	if until != refused && action.Policy != RequestEviction && c.Pod != nil && c.Pod.UID == action.UID {
 		c.Pod.Terminating = true
 	}
 	if until != lostAnswer {
@@ -199,7 +216,7 @@ func events() []event {
 			return true
 		}
 	}
-	return append(surgeEvents(), []event{
+	return append(append(surgeEvents(), requestEvents()...), []event{
 		{"time passes", false, func(c *cluster) bool { c.Ticks++; return c.Ticks <= ttlTicks+1 }},
 		{"the arbitrator lets the job start", false, func(c *cluster) bool {
 			if extension.HasPassedArbitration(c.Job.Annotations) {
@@ -366,9 +383,18 @@ func TestEveryReachableStateOfAJobKeepsItsPromises(t *testing.T) {
 		"preemption":              preempting(),
 		"surge":                   surging(),
 		"surge, never after":      surgingOnly(),
+		"eviction request":        requesting(start(schedulingv1alpha1.PodMigrationJobModeEvictionDirectly)),
 	} {
 		t.Run(name, func(t *testing.T) { explore(t, from, 1) })
 	}
+}
+
+// TestAnEvictionRequestKeepsThePromisesWithAReservation is the same for a job that has a Reservation and an EvictionRequest.
+func TestAnEvictionRequestKeepsThePromisesWithAReservation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("visits a hundred thousand states")
+	}
+	explore(t, requesting(start(schedulingv1alpha1.PodMigrationJobModeReservationFirst)), 1)
 }
 
 // TestTwoFaultsInOneJob is the same with two faults on each path, for the mode that does the most.
@@ -415,7 +441,7 @@ func explore(t *testing.T, from cluster, maxFaults int) {
 		for i, name := range []string{"step", "step, killed after the spec", "step, killed after the status", "step, the answer is lost", "step, the eviction is refused"} {
 			reach(name, at.step(args, interruption(i)))
 		}
-		if Finished(at.Job) && at.Reservation == nil {
+		if Finished(at.Job) && at.Reservation == nil && !at.asked() {
 			continue // nothing is left to be done
 		}
 		for _, event := range all {
@@ -476,6 +502,9 @@ func promises(c cluster, args *Args) string {
 	}
 	if pod := settled.Pod; pod != nil && pod.DetachedBy != "" && !pod.Terminating {
 		return fmt.Sprintf("the job ended as %s, and its pod is left without its ReplicaSet", settled.Job.Status.Phase)
+	}
+	if settled.asked() {
+		return fmt.Sprintf("the job ended as %s, and its pod is still requested to be evicted", settled.Job.Status.Phase)
 	}
 	if left := settled.Reservation; left != nil && left.Owned && (settled.Job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded || !left.bound()) {
 		return fmt.Sprintf("the job ended as %s, and its reservation is left", settled.Job.Status.Phase)

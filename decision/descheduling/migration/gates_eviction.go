@@ -48,6 +48,13 @@ func (d *decision) passEviction() result {
 	if by := d.Pod.EvictedBy; by != "" {
 		return d.evicting(by + " evicts the pod in the background")
 	}
+	if policy == RequestEviction {
+		waiting, by, now := d.request()
+		if !now {
+			return waiting
+		}
+		policy, condition = by, Condition(&d.verdict.Status, schedulingv1alpha1.PodMigrationJobConditionEviction)
+	}
 	if retry := nextTry(condition); d.Now.Before(retry) {
 		out := d.evicting(condition.Message)
 		out.reason, out.retry = condition.Reason, retry
@@ -82,12 +89,14 @@ func nextTry(condition *schedulingv1alpha1.PodMigrationJobCondition) time.Time {
 
 // Attempt is what became of one try to evict a pod.
 type Attempt struct {
-	// Accepted is true when the pod was evicted, deleted or annotated.
+	// Accepted is true when the pod was evicted, deleted or annotated, or its eviction requested.
 	Accepted bool
 	// Disrupted is true when the API server answered 429: a PodDisruptionBudget does not allow the eviction at present.
 	Disrupted bool
 	// Background is true when the answer 429 says that another component evicts the pod in the background.
 	Background bool
+	// Policy by which it was tried.
+	Policy EvictionPolicy
 	// Message of a refusal.
 	Message string
 }
@@ -106,6 +115,8 @@ func EvictionTried(job *schedulingv1alpha1.PodMigrationJob, attempt Attempt, now
 	condition.LastProbeTime = metav1.NewTime(now.Truncate(time.Second))
 	condition.Reason = schedulingv1alpha1.PodMigrationJobReasonEvicting
 	switch {
+	case attempt.Accepted && attempt.Policy == RequestEviction:
+		condition.Message = "the eviction is requested by EvictionRequest " + EvictionRequestName(job)
 	case attempt.Accepted:
 		condition.Message = "the eviction is accepted"
 	case attempt.Background:
@@ -116,6 +127,9 @@ func EvictionTried(job *schedulingv1alpha1.PodMigrationJob, attempt Attempt, now
 	default:
 		condition.Reason = schedulingv1alpha1.PodMigrationJobReasonFailedEvict
 		condition.Message = fmt.Sprintf("the eviction failed, attempt %d: %s", condition.Attempts, attempt.Message)
+	}
+	if request := Condition(&status, schedulingv1alpha1.PodMigrationJobConditionEvictionRequest); unavailable(request) {
+		condition.Message += "; " + request.Message
 	}
 	status.Reason, status.Message = condition.Reason, condition.Message
 	return status

@@ -33,6 +33,10 @@ type World struct {
 	Replacement *Replacement
 	// Workload is the Deployment of the pod. It is read when WantsSurge says so.
 	Workload *Workload
+	// EvictionRequest of the job. It is read when ReadsEvictionRequest says so.
+	EvictionRequest *EvictionRequest
+	// EvictionRequestRefusal says why no EvictionRequest can be used, such as that the cluster serves none; empty when one can.
+	EvictionRequestRefusal string
 }
 
 // Pod is the pod to move.
@@ -56,6 +60,8 @@ type Pod struct {
 	DetachedBy types.UID
 	// Hashed is true when it has the label by which its ReplicaSet selects it, and Claims when it uses a PersistentVolumeClaim.
 	Hashed, Claims bool
+	// Grouped is true when it belongs to a PodGroup of Kubernetes.
+	Grouped bool
 }
 
 // Reservation is the home of the pod that replaces the evicted one.
@@ -110,6 +116,7 @@ func PodOf(pod *corev1.Pod) *Pod {
 		Policy:      EvictionPolicy(pod.Labels[extension.LabelPodEvictPolicy]),
 		SoftEvicted: pod.Annotations[extension.AnnotationSoftEviction] != "",
 		EvictedBy:   evictedBy(pod),
+		Grouped:     pod.Spec.SchedulingGroup != nil,
 	}
 }
 

@@ -28,7 +28,7 @@ var modes = []schedulingv1alpha1.PodMigrationJobMode{
 }
 
 // policies of eviction.
-var policies = []EvictionPolicy{Eviction, Delete, SoftEviction, Surge}
+var policies = []EvictionPolicy{Eviction, Delete, SoftEviction, Surge, RequestEviction}
 
 // Validate reports every value that is wrong. Defaults must be set.
 func Validate(args *Args) field.ErrorList {
