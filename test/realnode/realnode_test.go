@@ -38,6 +38,7 @@ func TestLifeOfARealNode(t *testing.T) {
 		t.Run("pods run", r.testPods) &&
 		t.Run("the agent measures pods", r.testMeasured) &&
 		t.Run("the agent holds best-effort pods back", r.testProtected) &&
+		t.Run("a Deployment is migrated within its budget", r.testMigrated) &&
 		t.Run("a container that is started again has the values of the first", r.testRestarted) &&
 		t.Run("killed processes come back, and pods do not notice", r.testKilled) &&
 		t.Run("what a killed supervisor leaves is no obstacle to the next start", r.testSupervisorKilled)

@@ -1,0 +1,208 @@
+package realnode
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/dynamic"
+
+	"koordinator.sh/koord/api/extension"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/sandbox/realnode"
+	"koordinator.sh/koord/test/sandboxtest"
+)
+
+// migrated is the namespace of the Deployment that is migrated.
+const migrated = "migrated"
+
+// testMigrated has koord-descheduler move a pod of a Deployment with a PodDisruptionBudget from this machine, where its containers really
+// run, to a simulated node, and back to where they are really started again.
+func (r *rig) testMigrated(t *testing.T) {
+	r.cordon(t, true)
+	r.createDeployment(t)
+	pods := r.awaitReplicas(t, r.node, r.node)
+	least := r.leastReady(t)
+	r.cordon(t, false)
+
+	job := r.migrate(t, pods[0].Name)
+	if job.Status.NodeName == r.node {
+		t.Fatalf("the pod moved from node %q to itself", r.node)
+	}
+	r.awaitReplicas(t, r.node, job.Status.NodeName)
+
+	r.cordon(t, true)
+	job = r.migrate(t, job.Status.PodRef.Name)
+	r.awaitReplicas(t, r.node, r.node)
+	if programs := r.programs(t, "pause"); len(programs) == 0 {
+		t.Error("no container runs on this machine")
+	}
+	if got := least(); got < 1 {
+		t.Errorf("at least %d pods were ready at any time, and the budget asks for 1", got)
+	}
+	r.cordon(t, false)
+}
+
+// cordon keeps new pods from the simulated nodes, or no longer.
+func (r *rig) cordon(t *testing.T, unschedulable bool) {
+	t.Helper()
+	for _, name := range []string{"sim-0001", "sim-0002"} {
+		r.patchNode(t, name, fmt.Sprintf(`{"spec":{"unschedulable":%t}}`, unschedulable))
+	}
+}
+
+func (r *rig) patchNode(t *testing.T, name, patch string) {
+	t.Helper()
+	if _, err := r.client.CoreV1().Nodes().Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// createDeployment creates one of two pods, of which one may be missing. The machine takes them however busy it is.
+func (r *rig) createDeployment(t *testing.T) {
+	t.Helper()
+	r.patchNode(t, r.node, fmt.Sprintf(`{"metadata":{"annotations":{%q:"{\"usageThresholds\":{\"cpu\":100,\"memory\":100}}"}}}`, extension.AnnotationCustomUsageThresholds))
+	_, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: migrated}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+	_, err = r.client.AppsV1().Deployments(migrated).Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: labels, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels.MatchLabels},
+			Spec: corev1.PodSpec{SchedulerName: "koord-scheduler", Containers: []corev1.Container{{
+				Name: "main", Image: realnode.PauseImage, ImagePullPolicy: corev1.PullNever, Resources: corev1.ResourceRequirements{Requests: cpu("10m")},
+			}}},
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.client.PolicyV1().PodDisruptionBudgets(migrated).Create(t.Context(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)), Selector: labels},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// awaitReplicas waits until two pods are ready, one on each of these nodes, and no other is left.
+func (r *rig) awaitReplicas(t *testing.T, first, second string) []corev1.Pod {
+	t.Helper()
+	var pods []corev1.Pod
+	sandboxtest.Eventually(t, patience, func() error {
+		list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		pods = list.Items
+		want, got := map[string]int{first: 1}, map[string]int{}
+		want[second]++
+		for i := range pods {
+			if ready(&pods[i]) {
+				got[pods[i].Spec.NodeName]++
+			}
+		}
+		if len(pods) != 2 || got[first] != want[first] || got[second] != want[second] {
+			return fmt.Errorf("%d pods, those that are ready by node: %v, want %v and no more", len(pods), got, want)
+		}
+		return nil
+	})
+	return pods
+}
+
+func ready(pod *corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
+			return pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+// leastReady watches the pods, and returns what says how few were ready at a time.
+func (r *rig) leastReady(t *testing.T) func() int {
+	t.Helper()
+	list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watcher, err := r.client.CoreV1().Pods(migrated).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var watching sync.WaitGroup
+	works := map[types.UID]bool{}
+	for i := range list.Items {
+		works[list.Items[i].UID] = ready(&list.Items[i])
+	}
+	least := len(works)
+	watching.Go(func() {
+		for event := range watcher.ResultChan() {
+			if pod, is := event.Object.(*corev1.Pod); is {
+				works[pod.UID] = event.Type != "DELETED" && ready(pod)
+			}
+			now := 0
+			for _, works := range works {
+				if works {
+					now++
+				}
+			}
+			least = min(least, now)
+		}
+	})
+	stop := sync.OnceFunc(func() {
+		watcher.Stop()
+		watching.Wait()
+	})
+	t.Cleanup(stop)
+	return func() int {
+		stop()
+		return least
+	}
+}
+
+// migrate has koord-descheduler migrate a pod, and returns the job when it has succeeded.
+func (r *rig) migrate(t *testing.T, pod string) *schedulingv1alpha1.PodMigrationJob {
+	t.Helper()
+	job := &schedulingv1alpha1.PodMigrationJob{
+		TypeMeta:   metav1.TypeMeta{APIVersion: schedulingv1alpha1.GroupVersion.String(), Kind: "PodMigrationJob"},
+		ObjectMeta: metav1.ObjectMeta{Name: pod},
+		Spec: schedulingv1alpha1.PodMigrationJobSpec{
+			TTL: &metav1.Duration{Duration: 5 * time.Minute}, PodRef: &corev1.ObjectReference{Namespace: migrated, Name: pod},
+		},
+	}
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := r.jobs()
+	if _, err := jobs.Create(t.Context(), &unstructured.Unstructured{Object: object}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Eventually(t, 2*patience, func() error {
+		got, err := jobs.Get(t.Context(), pod, metav1.GetOptions{})
+		if err == nil {
+			err = runtime.DefaultUnstructuredConverter.FromUnstructured(got.Object, job)
+		}
+		if err == nil && job.Status.Phase != schedulingv1alpha1.PodMigrationJobSucceeded {
+			err = fmt.Errorf("job %q is %s: %+v", pod, job.Status.Phase, job.Status)
+		}
+		return err
+	})
+	return job
+}
+
+func (r *rig) jobs() dynamic.ResourceInterface {
+	return r.dynamic.Resource(schedulingv1alpha1.GroupVersion.WithResource("podmigrationjobs"))
+}
