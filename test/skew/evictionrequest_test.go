@@ -45,22 +45,50 @@ func TestEvictionRequestsOfKubernetes(t *testing.T) {
 	}
 }
 
-// checkRequests has a migration request the eviction of its pod, and withdraw the request when it is aborted.
-func checkRequests(t *testing.T, client ctrlclient.Client, requests dynamic.ResourceInterface) {
+// TestWithoutEvictionRequestsTheEvictionAPIIsUsed: no version serves EvictionRequest without the feature gate.
+func TestWithoutEvictionRequestsTheEvictionAPIIsUsed(t *testing.T) {
+	for _, directory := range directories(t) {
+		t.Run(filepath.Base(directory), func(t *testing.T) {
+			client, _ := startMigrations(t, startAPIServer(t, directory))
+			pod, job := startRequest(t, client)
+			sandboxtest.Eventually(t, patience, func() error {
+				if err := client.Get(t.Context(), ctrlclient.ObjectKeyFromObject(job), job); err != nil {
+					return err
+				}
+				recorded := decision.Condition(&job.Status, schedulingv1alpha1.PodMigrationJobConditionEvictionRequest)
+				if recorded == nil || recorded.Reason != schedulingv1alpha1.PodMigrationJobReasonRequestUnavailable {
+					return fmt.Errorf("the job is %+v, want a condition that EvictionRequest is unavailable", job.Status)
+				}
+				err := client.Get(t.Context(), ctrlclient.ObjectKeyFromObject(pod), pod)
+				if err == nil && pod.DeletionTimestamp == nil {
+					return fmt.Errorf("the pod is not evicted; the job is %+v", job.Status)
+				}
+				return ctrlclient.IgnoreNotFound(err)
+			})
+		})
+	}
+}
+
+// startRequest creates a pod with the policy EvictionRequest, and a job that evicts it.
+func startRequest(t *testing.T, client ctrlclient.Client) (*corev1.Pod, *schedulingv1alpha1.PodMigrationJob) {
+	t.Helper()
 	pod := newPod(metav1.NamespaceDefault, "web", "1", map[string]string{extension.LabelPodEvictPolicy: string(decision.RequestEviction)})
 	pod.Spec.NodeName = "nowhere"
-	if err := client.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
 	job := &schedulingv1alpha1.PodMigrationJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "request", Annotations: map[string]string{extension.AnnotationPassedArbitration: "true"}},
 		Spec: schedulingv1alpha1.PodMigrationJobSpec{
 			Mode: schedulingv1alpha1.PodMigrationJobModeEvictionDirectly, PodRef: &corev1.ObjectReference{Namespace: pod.Namespace, Name: pod.Name},
 		},
 	}
-	if err := client.Create(t.Context(), job); err != nil {
+	if err := errors.Join(client.Create(t.Context(), pod), client.Create(t.Context(), job)); err != nil {
 		t.Fatal(err)
 	}
+	return pod, job
+}
+
+// checkRequests has a migration request the eviction of its pod, and withdraw the request when it is aborted.
+func checkRequests(t *testing.T, client ctrlclient.Client, requests dynamic.ResourceInterface) {
+	_, job := startRequest(t, client)
 	name := decision.EvictionRequestName(job)
 	await := func(phase schedulingv1alpha1.PodMigrationJobPhase, intent string) {
 		t.Helper()

@@ -16,6 +16,9 @@
 // pod-template-hash, and leaves it running; the replicas of the Deployment stay what they are. A job that ends before the eviction gives
 // the pod back.
 //
+// With eviction policy EvictionRequest, gate Eviction creates an EvictionRequest and waits for the responders of the pod. Where none can be
+// used, it evicts as with policy Eviction. A job that ends before the eviction withdraws the request.
+//
 // Mode EvictDirectly has the gates Arbitration, Pod and Eviction; a pod that is not scheduled yet is not evicted, its job ends when the pod
 // gets a node.
 //

@@ -53,7 +53,7 @@ func (d *decision) passEviction() result {
 		if !now {
 			return waiting
 		}
-		policy, condition = by, Condition(&d.verdict.Status, schedulingv1alpha1.PodMigrationJobConditionEviction)
+		policy = by
 	}
 	if retry := nextTry(condition); d.Now.Before(retry) {
 		out := d.evicting(condition.Message)
