@@ -44,10 +44,10 @@ func metricOf(node, version, cpu string) *slov1alpha1.NodeMetric {
 func TestReportsFollowTheNodeMetrics(t *testing.T) {
 	changes := watch.NewFake()
 	informer := toolscache.NewSharedIndexInformer(toolscache.ToListWatcherWithWatchListSemantics(&toolscache.ListWatch{
-		ListFunc: func(metav1.ListOptions) (runtime.Object, error) {
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &slov1alpha1.NodeMetricList{Items: []slov1alpha1.NodeMetric{*metricOf("a", "1", "1"), *metricOf("b", "1", "2")}}, nil
 		},
-		WatchFunc: func(metav1.ListOptions) (watch.Interface, error) { return changes, nil },
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watch.Interface, error) { return changes, nil },
 	}, unlistable{}), &slov1alpha1.NodeMetric{}, 0, toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc})
 	if err := informer.SetTransform(Transform); err != nil {
 		t.Fatal(err)

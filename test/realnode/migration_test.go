@@ -41,7 +41,9 @@ func (r *rig) testMigrated(t *testing.T) {
 	r.awaitReplicas(t, r.node, job.Status.NodeName)
 
 	r.cordon(t, true)
-	job = r.migrate(t, job.Status.PodRef.Name)
+	if back := r.migrate(t, job.Status.PodRef.Name); back.Status.NodeName != r.node {
+		t.Errorf("the pod moved from node %q to %q, want %q", job.Status.NodeName, back.Status.NodeName, r.node)
+	}
 	r.awaitReplicas(t, r.node, r.node)
 	if programs := r.programs(t, "pause"); len(programs) == 0 {
 		t.Error("no container runs on this machine")
