@@ -22,42 +22,49 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-// migrated is the namespace of the Deployment that is migrated.
+// migrated is the namespace of the Deployments that are migrated.
 const migrated = "migrated"
 
 // testMigrated has koord-descheduler move a pod of a Deployment with a PodDisruptionBudget from this machine, where its containers really
-// run, to a simulated node, and back to where they are really started again.
+// run, to a simulated node, and one of another Deployment from there to this machine, where they are really started.
 func (r *rig) testMigrated(t *testing.T) {
-	r.cordon(t, true)
-	r.createDeployment(t)
-	pods := r.awaitReplicas(t, r.node, r.node)
-	least := r.leastReady(t)
-	r.cordon(t, false)
+	simulated := []string{"sim-0001", "sim-0002"}
+	_, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: migrated}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It takes pods however busy it is: 0 disables a threshold.
+	r.patchNode(t, r.node, fmt.Sprintf(`{"metadata":{"annotations":{%q:"{\"usageThresholds\":{\"cpu\":0,\"memory\":0}}"}}}`, extension.AnnotationCustomUsageThresholds))
 
-	job := r.migrate(t, pods[0].Name)
-	if job.Status.NodeName == r.node {
-		t.Fatalf("the pod moved from node %q to itself", r.node)
-	}
-	r.awaitReplicas(t, r.node, job.Status.NodeName)
+	r.cordon(t, true, simulated...)
+	r.createDeployment(t, "leaving")
+	pods := r.awaitReplicas(t, "leaving", r.node, r.node)
+	leastLeaving := r.leastReady(t, "leaving")
+	r.cordon(t, false, simulated...)
+	left := r.migrate(t, pods[0].Name)
+	r.awaitReplicas(t, "leaving", r.node, left.Status.NodeName)
 
-	r.cordon(t, true)
-	if back := r.migrate(t, job.Status.PodRef.Name); back.Status.NodeName != r.node {
-		t.Errorf("the pod moved from node %q to %q, want %q", job.Status.NodeName, back.Status.NodeName, r.node)
+	r.cordon(t, true, r.node, simulated[1])
+	r.createDeployment(t, "arriving")
+	pods = r.awaitReplicas(t, "arriving", simulated[0], simulated[0])
+	leastArriving := r.leastReady(t, "arriving")
+	r.cordon(t, false, r.node)
+	arrived := r.migrate(t, pods[0].Name)
+	r.awaitReplicas(t, "arriving", simulated[0], r.node)
+	r.cordon(t, false, simulated...)
+
+	if left.Status.NodeName == r.node || arrived.Status.NodeName != r.node {
+		t.Errorf("the pods moved to nodes %q and %q, want another one than %q and it", left.Status.NodeName, arrived.Status.NodeName, r.node)
 	}
-	r.awaitReplicas(t, r.node, r.node)
-	if programs := r.programs(t, "pause"); len(programs) == 0 {
-		t.Error("no container runs on this machine")
+	if leaving, arriving := leastLeaving(), leastArriving(); leaving < 1 || arriving < 1 {
+		t.Errorf("at least %d and %d pods were ready at any time, and the budgets ask for 1", leaving, arriving)
 	}
-	if got := least(); got < 1 {
-		t.Errorf("at least %d pods were ready at any time, and the budget asks for 1", got)
-	}
-	r.cordon(t, false)
 }
 
-// cordon keeps new pods from the simulated nodes, or no longer.
-func (r *rig) cordon(t *testing.T, unschedulable bool) {
+// cordon keeps new pods from nodes, or no longer.
+func (r *rig) cordon(t *testing.T, unschedulable bool, nodes ...string) {
 	t.Helper()
-	for _, name := range []string{"sim-0001", "sim-0002"} {
+	for _, name := range nodes {
 		r.patchNode(t, name, fmt.Sprintf(`{"spec":{"unschedulable":%t}}`, unschedulable))
 	}
 }
@@ -69,17 +76,12 @@ func (r *rig) patchNode(t *testing.T, name, patch string) {
 	}
 }
 
-// createDeployment creates one of two pods, of which one may be missing. The machine takes them however busy it is.
-func (r *rig) createDeployment(t *testing.T) {
+// createDeployment creates one of two pods, of which one may be missing.
+func (r *rig) createDeployment(t *testing.T, name string) {
 	t.Helper()
-	r.patchNode(t, r.node, fmt.Sprintf(`{"metadata":{"annotations":{%q:"{\"usageThresholds\":{\"cpu\":100,\"memory\":100}}"}}}`, extension.AnnotationCustomUsageThresholds))
-	_, err := r.client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: migrated}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels := &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
-	_, err = r.client.AppsV1().Deployments(migrated).Create(t.Context(), &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+	labels := &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+	_, err := r.client.AppsV1().Deployments(migrated).Create(t.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: appsv1.DeploymentSpec{Replicas: new(int32(2)), Selector: labels, Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels.MatchLabels},
 			Spec: corev1.PodSpec{SchedulerName: "koord-scheduler", Containers: []corev1.Container{{
@@ -91,19 +93,19 @@ func (r *rig) createDeployment(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = r.client.PolicyV1().PodDisruptionBudgets(migrated).Create(t.Context(), &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)), Selector: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)), Selector: labels},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// awaitReplicas waits until two pods are ready, one on each of these nodes, and no other is left.
-func (r *rig) awaitReplicas(t *testing.T, first, second string) []corev1.Pod {
+// awaitReplicas waits until two pods of a Deployment are ready, one on each of these nodes, and no other is left.
+func (r *rig) awaitReplicas(t *testing.T, deployment, first, second string) []corev1.Pod {
 	t.Helper()
 	var pods []corev1.Pod
 	sandboxtest.Eventually(t, patience, func() error {
-		list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), metav1.ListOptions{})
+		list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + deployment})
 		if err != nil {
 			return err
 		}
@@ -132,14 +134,16 @@ func ready(pod *corev1.Pod) bool {
 	return false
 }
 
-// leastReady watches the pods, and returns what says how few were ready at a time.
-func (r *rig) leastReady(t *testing.T) func() int {
+// leastReady watches the pods of a Deployment, and returns what says how few were ready at a time.
+func (r *rig) leastReady(t *testing.T, deployment string) func() int {
 	t.Helper()
-	list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), metav1.ListOptions{})
+	of := metav1.ListOptions{LabelSelector: "app=" + deployment}
+	list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	watcher, err := r.client.CoreV1().Pods(migrated).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	of.ResourceVersion = list.ResourceVersion
+	watcher, err := r.client.CoreV1().Pods(migrated).Watch(t.Context(), of)
 	if err != nil {
 		t.Fatal(err)
 	}
