@@ -14,6 +14,8 @@ const (
 	// AnnotationReplaceFirst is "true" on a PodMigrationJob that was allowed to start because its pod is replaced before it is evicted. Such
 	// a job fails where it would have to evict the pod first, which users may ask for by the same annotation. Upstream has no such key.
 	AnnotationReplaceFirst = DeschedulerDomainPrefix + "replace-first"
+	// AnnotationArbitrationWait is what a PodMigrationJob that may not start yet waits for. Upstream has no such key.
+	AnnotationArbitrationWait = DeschedulerDomainPrefix + "waits-for"
 	// AnnotationTargetNode is the node that the pod of a PodMigrationJob was planned to move to.
 	AnnotationTargetNode = DeschedulerDomainPrefix + "target-node"
 	// AnnotationMigrationPass on PodMigrationJobs is the pass of the descheduler that planned them. Those of one pass that also have a

@@ -130,7 +130,7 @@ func (a *Arbitrator) Round(ctx context.Context) error {
 	if settings.DryRun {
 		return nil
 	}
-	err = a.refuse(ctx, round)
+	err = errors.Join(a.refuse(ctx, round), a.record(ctx, round))
 	if round.verdict.Admitted() > 0 {
 		err = errors.Join(err, a.admit(ctx, settings, round))
 	}

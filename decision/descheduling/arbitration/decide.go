@@ -119,5 +119,9 @@ func (o Outcome) Line() string {
 	case Refused:
 		return fmt.Sprintf("PodMigrationJob %s fails with %s: %s", o.Job, o.Reason, o.Message)
 	}
-	return fmt.Sprintf("PodMigrationJob %s waits: %s", o.Job, o.Message)
+	line := fmt.Sprintf("PodMigrationJob %s waits: %s", o.Job, o.Message)
+	if o.Retry > 0 {
+		line += fmt.Sprintf("; it may pass in %s", o.Retry.Round(time.Second))
+	}
+	return line
 }

@@ -157,7 +157,7 @@ func (l *ObjectLimiter) outcome(now time.Time, of *evictions, further, most int,
 	outcome := Outcome{Used: used, Max: most}
 	if wait > 0 {
 		outcome.Decision, outcome.Retry = Waiting, wait
-		outcome.Message = fmt.Sprintf("%d pods of %s were evicted within %s or are about to be, at most %d may; the next one in %s", used, title, l.Duration, most, wait.Round(time.Second))
+		outcome.Message = fmt.Sprintf("%d pods of %s were evicted within %s or are about to be, at most %d may", used, title, l.Duration, most)
 	}
 	return outcome
 }

@@ -59,6 +59,7 @@ func Admit(job *schedulingv1alpha1.PodMigrationJob, admission Admission) {
 	if job.Annotations == nil {
 		job.Annotations = map[string]string{}
 	}
+	delete(job.Annotations, extension.AnnotationArbitrationWait)
 	job.Annotations[extension.AnnotationPassedArbitration] = "true"
 	job.Annotations[extension.AnnotationSourceNode] = admission.Node
 	job.Annotations[extension.AnnotationSourceWorkload] = ""

@@ -111,9 +111,26 @@ func (d *decision) passArbitration() result {
 		return paused
 	}
 	if !extension.HasPassedArbitration(d.Job.Annotations) {
-		return waitFor(schedulingv1alpha1.PodMigrationJobReasonWaitForArbitration, "waiting for the arbitrator to let the job start")
+		return waitFor(schedulingv1alpha1.PodMigrationJobReasonWaitForArbitration, "%s", d.arbitration())
 	}
 	return result{passed: true}
+}
+
+// arbitration says what the job waits for, as the arbitrator wrote it on the job.
+func (d *decision) arbitration() string {
+	const text = "waiting for the arbitrator to let the job start"
+	wait, err := extension.GetArbitrationWait(d.Job.Annotations)
+	if err != nil || wait == nil || wait.Gate == "" {
+		return text
+	}
+	out := text + ": " + wait.Gate
+	if wait.Message != "" {
+		out += ", " + wait.Message
+	}
+	if wait.Until != nil {
+		out += ", until " + wait.Until.UTC().Format(time.RFC3339)
+	}
+	return out
 }
 
 // passPod looks whether the pod can be moved, and starts the job.
