@@ -44,7 +44,7 @@ func TestADrainMigratesPodsThatAskForIt(t *testing.T) {
 	pods := webDeployment(t, namespace, 2, func(spec *appsv1.DeploymentSpec) {
 		spec.Template.Annotations = map[string]string{extension.AnnotationMigrateOnEviction: "Required"}
 	})
-	least := leastReady(t, namespace, pods)
+	least := sandboxtest.LeastReady(t, client, namespace, metav1.ListOptions{})
 	var out bytes.Buffer
 	helper := drain.Helper{Ctx: t.Context(), Client: client, Out: &out, ErrOut: &out, GracePeriodSeconds: -1, Timeout: 2 * patience}
 	if err := helper.DeleteOrEvictPods(pods[:1]); err != nil {

@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/transport"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/test/sandboxtest"
 )
 
 // oneWrite lets one write through, whose answer is lost, and no other: as of a process that dies with it.
@@ -49,7 +51,7 @@ func TestAMigrationSurvivesTheEndOfTheControllerAtEveryWrite(t *testing.T) {
 	pause(t, component.Descheduler) // the jobs are those of the controller of the test
 	const namespace = "migration-kills"
 	pods := webDeployment(t, namespace, 2)
-	least := leastReady(t, namespace, pods)
+	least := sandboxtest.LeastReady(t, client, namespace, metav1.ListOptions{})
 	user, err := ctrlclient.New(administrator(t), ctrlclient.Options{Scheme: migrationScheme(t)})
 	if err != nil {
 		t.Fatal(err)

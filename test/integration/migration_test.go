@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -164,70 +163,12 @@ func webDeployment(t *testing.T, namespace string, minAvailable int, edits ...fu
 			return err
 		}
 		pods = list.Items
-		if count, want := countReady(pods), *deployment.Spec.Replicas; count != int(want) || budget.Status.CurrentHealthy != want {
+		if count, want := sandboxtest.CountReady(pods), *deployment.Spec.Replicas; count != int(want) || budget.Status.CurrentHealthy != want {
 			return fmt.Errorf("%d pods are ready, the budget counts %d, want %d", count, budget.Status.CurrentHealthy, want)
 		}
 		return nil
 	})
 	return pods
-}
-
-func countReady(pods []corev1.Pod) (count int) {
-	for i := range pods {
-		for _, condition := range pods[i].Status.Conditions {
-			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue && pods[i].DeletionTimestamp == nil {
-				count++
-			}
-		}
-	}
-	return count
-}
-
-// leastReady watches the pods of a namespace, and returns what says how few were ready at a time so far.
-func leastReady(t *testing.T, namespace string, pods []corev1.Pod) func() int {
-	t.Helper()
-	list, err := client.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	watcher, err := client.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mutex sync.Mutex
-	var watching sync.WaitGroup
-	known, least := map[types.UID]corev1.Pod{}, countReady(list.Items)
-	for _, pod := range list.Items {
-		known[pod.UID] = pod
-	}
-	watching.Go(func() {
-		for event := range watcher.ResultChan() {
-			pod, ok := event.Object.(*corev1.Pod)
-			if !ok {
-				continue
-			}
-			mutex.Lock()
-			known[pod.UID] = *pod
-			if event.Type == "DELETED" {
-				delete(known, pod.UID)
-			}
-			now := make([]corev1.Pod, 0, len(known))
-			for _, pod := range known {
-				now = append(now, pod)
-			}
-			least = min(least, countReady(now))
-			mutex.Unlock()
-		}
-	})
-	t.Cleanup(func() {
-		watcher.Stop()
-		watching.Wait()
-	})
-	return func() int {
-		mutex.Lock()
-		defer mutex.Unlock()
-		return least
-	}
 }
 
 // migrationJob is a job that may start, for a pod.
@@ -352,7 +293,7 @@ func TestADeploymentIsMigratedWithinItsBudget(t *testing.T) {
 	pause(t, component.Descheduler) // the jobs are those of the controller of the test
 	const namespace = "migrated"
 	pods := webDeployment(t, namespace, 2)
-	least := leastReady(t, namespace, pods)
+	least := sandboxtest.LeastReady(t, client, namespace, metav1.ListOptions{})
 	controller := startMigrator(t)
 	for i := range pods {
 		job := migrationJob(&pods[i], 2*time.Minute)

@@ -86,7 +86,7 @@ func replicated(t *testing.T, template *corev1.Pod, scheduler string) *corev1.Po
 		if err != nil {
 			return err
 		}
-		if len(list.Items) != 1 || countReady(list.Items) != 1 {
+		if len(list.Items) != 1 || sandboxtest.CountReady(list.Items) != 1 {
 			return errors.New("the pod is not ready")
 		}
 		pod = &list.Items[0]

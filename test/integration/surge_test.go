@@ -33,7 +33,7 @@ func TestAPodIsReplacedBeforeItIsEvicted(t *testing.T) {
 	pause(t, component.Descheduler)
 	const namespace = "surged"
 	pods := webDeployment(t, namespace, 1, surging(1))
-	least := leastReady(t, namespace, pods)
+	least := sandboxtest.LeastReady(t, client, namespace, metav1.ListOptions{})
 	controller := startArbitrated(t, decision.DefaultArgs())
 	job := newJob(&pods[0], 2*time.Minute)
 	controller.startJob(t, job)
@@ -52,8 +52,8 @@ func TestAPodIsReplacedBeforeItIsEvicted(t *testing.T) {
 func TestAPodThatIsNotEvictedIsGivenBack(t *testing.T) {
 	pause(t, component.Descheduler)
 	const namespace = "surge-aborted"
-	pods := webDeployment(t, namespace, 2, surging(1))
-	least := leastReady(t, namespace, pods)
+	webDeployment(t, namespace, 2, surging(1))
+	least := sandboxtest.LeastReady(t, client, namespace, metav1.ListOptions{})
 	controller := startMigrator(t)
 	abort := func(job *schedulingv1alpha1.PodMigrationJob) error {
 		aborted := job.DeepCopy()
@@ -106,7 +106,7 @@ func owned(t *testing.T, namespace string, want int) {
 				count++
 			}
 		}
-		if ready := countReady(list.Items); count != want || len(list.Items) != want || ready != want {
+		if ready := sandboxtest.CountReady(list.Items); count != want || len(list.Items) != want || ready != want {
 			return fmt.Errorf("%d of %d pods belong to a ReplicaSet, %d are ready, want %d: %v", count, len(list.Items), ready, want, podNames(list.Items))
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/transport"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,6 +18,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/descheduling/migration"
 	"koordinator.sh/koord/sandbox/component"
+	"koordinator.sh/koord/test/sandboxtest"
 )
 
 // fourReplicas is the smallest Deployment of which two pods may migrate at a time.
@@ -47,7 +49,7 @@ func TestTwoJobsOfOneDeployment(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			pods := webDeployment(t, test.namespace, test.minAvailable, test.edit)
-			least, homes := leastReady(t, test.namespace, pods), watchHomes(t, test.namespace)
+			least, homes := sandboxtest.LeastReady(t, client, test.namespace, metav1.ListOptions{}), watchHomes(t, test.namespace)
 			jobs := []*schedulingv1alpha1.PodMigrationJob{newJob(&pods[0], 3*time.Minute), newJob(&pods[1], 3*time.Minute)}
 			for _, job := range jobs {
 				controller.startJob(t, job)
@@ -77,7 +79,7 @@ func TestTwoJobsOfOneDeploymentSurviveTheEndOfTheControllerAtEveryWrite(t *testi
 	pause(t, component.Descheduler)
 	const namespace = "two-kills"
 	pods := webDeployment(t, namespace, 2, fourReplicas)
-	least, homes := leastReady(t, namespace, pods), watchHomes(t, namespace)
+	least, homes := sandboxtest.LeastReady(t, client, namespace, metav1.ListOptions{}), watchHomes(t, namespace)
 	user, err := ctrlclient.New(administrator(t), ctrlclient.Options{Scheme: migrationScheme(t)})
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package realnode
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 	"time"
 
@@ -39,7 +38,7 @@ func (r *rig) testMigrated(t *testing.T) {
 	r.cordon(t, true, simulated...)
 	r.createDeployment(t, "leaving")
 	pods := r.awaitReplicas(t, "leaving", r.node, r.node)
-	leastLeaving := r.leastReady(t, "leaving")
+	leastLeaving := sandboxtest.LeastReady(t, r.client, migrated, metav1.ListOptions{LabelSelector: "app=leaving"})
 	r.cordon(t, false, simulated...)
 	left := r.migrate(t, pods[0].Name)
 	r.awaitReplicas(t, "leaving", r.node, left.Status.NodeName)
@@ -47,7 +46,7 @@ func (r *rig) testMigrated(t *testing.T) {
 	r.cordon(t, true, r.node, simulated[1])
 	r.createDeployment(t, "arriving")
 	pods = r.awaitReplicas(t, "arriving", simulated[0], simulated[0])
-	leastArriving := r.leastReady(t, "arriving")
+	leastArriving := sandboxtest.LeastReady(t, r.client, migrated, metav1.ListOptions{LabelSelector: "app=arriving"})
 	r.cordon(t, false, r.node)
 	arrived := r.migrate(t, pods[0].Name)
 	r.awaitReplicas(t, "arriving", simulated[0], r.node)
@@ -113,7 +112,7 @@ func (r *rig) awaitReplicas(t *testing.T, deployment, first, second string) []co
 		want, got := map[string]int{first: 1}, map[string]int{}
 		want[second]++
 		for i := range pods {
-			if ready(&pods[i]) {
+			if sandboxtest.Ready(&pods[i]) {
 				got[pods[i].Spec.NodeName]++
 			}
 		}
@@ -123,59 +122,6 @@ func (r *rig) awaitReplicas(t *testing.T, deployment, first, second string) []co
 		return nil
 	})
 	return pods
-}
-
-func ready(pod *corev1.Pod) bool {
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue {
-			return pod.DeletionTimestamp == nil
-		}
-	}
-	return false
-}
-
-// leastReady watches the pods of a Deployment, and returns what says how few were ready at a time.
-func (r *rig) leastReady(t *testing.T, deployment string) func() int {
-	t.Helper()
-	of := metav1.ListOptions{LabelSelector: "app=" + deployment}
-	list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	of.ResourceVersion = list.ResourceVersion
-	watcher, err := r.client.CoreV1().Pods(migrated).Watch(t.Context(), of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var watching sync.WaitGroup
-	works := map[types.UID]bool{}
-	for i := range list.Items {
-		works[list.Items[i].UID] = ready(&list.Items[i])
-	}
-	least := len(works)
-	watching.Go(func() {
-		for event := range watcher.ResultChan() {
-			if pod, is := event.Object.(*corev1.Pod); is {
-				works[pod.UID] = event.Type != "DELETED" && ready(pod)
-			}
-			now := 0
-			for _, works := range works {
-				if works {
-					now++
-				}
-			}
-			least = min(least, now)
-		}
-	})
-	stop := sync.OnceFunc(func() {
-		watcher.Stop()
-		watching.Wait()
-	})
-	t.Cleanup(stop)
-	return func() int {
-		stop()
-		return least
-	}
 }
 
 // migrate has koord-descheduler migrate a pod, and returns the job when it has succeeded.
