@@ -153,8 +153,8 @@ func (d *decision) success() string {
 	return fmt.Sprintf("pod %q replaces the evicted one on node %q", d.verdict.Status.PodRef.Name, d.verdict.Status.NodeName)
 }
 
-// release withdraws the request for the eviction, gives a detached pod back, and then deletes the Reservation of a job that has ended, if the job created it and it is no longer
-// needed.
+// release withdraws the request for the eviction, gives a detached pod back, and then deletes the Reservation of a job that has ended, if
+// the job created it and it is no longer needed.
 func (d *decision) release() {
 	if d.withdrawn() || d.giveBack() {
 		return

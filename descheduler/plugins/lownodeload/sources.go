@@ -38,7 +38,8 @@ type Store interface {
 	Save(ctx context.Context, instance string, history lownodeload.History) error
 }
 
-// ClientNodeMetrics lists NodeMetrics with a client. It is for few nodes: package nodemetrics keeps the reports of many.
+// ClientNodeMetrics lists NodeMetrics with a client that reads NodeMetrics. That of koord-descheduler does not: its cache has their reports,
+// which package nodemetrics reads.
 type ClientNodeMetrics struct{ client.Reader }
 
 // Reports lists them.
