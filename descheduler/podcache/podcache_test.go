@@ -105,6 +105,8 @@ func TestSharingChangesNothing(t *testing.T) {
 		"not ready, for a reason": func(p *corev1.Pod) {
 			p.Status.Conditions[0].Status, p.Status.Conditions[0].Reason = corev1.ConditionFalse, "ContainersNotReady"
 		},
+		"restarted more often":     func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ },
+		"it runs":                  running(time.Unix(1, 0)),
 		"no conditions":            func(p *corev1.Pod) { p.Status.Conditions = nil },
 		"no container has a state": func(p *corev1.Pod) { p.Status.ContainerStatuses = nil },
 		"without a controller":     func(p *corev1.Pod) { p.OwnerReferences = nil },
@@ -136,11 +138,34 @@ func TestPodsOfAControllerShare(t *testing.T) {
 		if &a.Spec.Containers[0] != &other.Spec.Containers[0] || &a.OwnerReferences[0] != &other.OwnerReferences[0] {
 			t.Errorf("pod %s has containers or owners of its own", other.Name)
 		}
+		if &a.Status.ContainerStatuses[0] != &other.Status.ContainerStatuses[0] {
+			t.Errorf("pod %s has container statuses of its own", other.Name)
+		}
 		if unsafe.StringData(a.Namespace) != unsafe.StringData(other.Namespace) {
 			t.Errorf("pod %s has a namespace of its own", other.Name)
 		}
 	}
 	runtime.KeepAlive(a)
+}
+
+// running has the container of a pod run since a time.
+func running(since time.Time) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Time{Time: since}}}
+	}
+}
+
+func TestContainersThatRunShareWhateverTheyStarted(t *testing.T) {
+	by := NewTransform()
+	var pods []*corev1.Pod
+	for i, name := range []string{"a", "b"} {
+		pod := newPod(name)
+		running(time.Unix(int64(i), 0))(pod)
+		pods = append(pods, transform(t, by, pod))
+	}
+	if &pods[0].Status.ContainerStatuses[0] != &pods[1].Status.ContainerStatuses[0] {
+		t.Error("the pods have container statuses of their own")
+	}
 }
 
 // TestASecondTransformationWritesToNoOtherPod: an informer that lists by watching transforms pods twice, and those that they share with are
@@ -159,6 +184,7 @@ func TestASecondTransformationWritesToNoOtherPod(t *testing.T) {
 	// A write would drop these again.
 	cached.Spec.InitContainers[0].Command, cached.Spec.Containers[0].Command = []string{"/kept"}, []string{"/kept"}
 	cached.Annotations[corev1.LastAppliedConfigAnnotation] = "kept"
+	cached.Status.ContainerStatuses[0].Image = "kept"
 	want := cached.DeepCopy()
 	transform(t, by, listed)
 	if diff := cmp.Diff(want, cached); diff != "" {

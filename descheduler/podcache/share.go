@@ -1,6 +1,7 @@
 package podcache
 
 import (
+	"slices"
 	"sync"
 	"weak"
 
@@ -39,6 +40,8 @@ func NewTransform() cache.TransformFunc {
 			}
 			return object, nil
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		trim(pod)
 		s.join(pod)
 		return pod, nil
@@ -50,17 +53,19 @@ func NewTransform() cache.TransformFunc {
 func (s *sharing) join(pod *corev1.Pod) {
 	controller := metav1.GetControllerOfNoCopy(pod)
 	if controller == nil {
-		shareStatus(pod)
+		shareResources(pod)
 		return
 	}
 	uid := controller.UID
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	known := s.known[uid].Value()
 	if known != nil {
 		share(pod, known)
 	}
-	shareStatus(pod)
+	shareResources(pod)
+	if known != nil {
+		same(&pod.Status.InitContainerStatuses, known.Status.InitContainerStatuses)
+		same(&pod.Status.ContainerStatuses, known.Status.ContainerStatuses)
+	}
 	if known == nil || known.UID == pod.UID {
 		s.known[uid] = weak.Make(pod)
 		s.sweep()
@@ -112,8 +117,10 @@ func share(pod, with *corev1.Pod) {
 	}
 }
 
-// shareStatus lets the resources in force be those of the specification, which they are except during a resize.
-func shareStatus(pod *corev1.Pod) {
+// shareResources lets the resources in force be those of the specification, which they are except during a resize. The statuses that it is given
+// may be those of another pod already.
+func shareResources(pod *corev1.Pod) {
+	pod.Status.ContainerStatuses = slices.Clone(pod.Status.ContainerStatuses)
 	for i := range pod.Status.ContainerStatuses {
 		status := &pod.Status.ContainerStatuses[i]
 		if i >= len(pod.Spec.Containers) || pod.Spec.Containers[i].Name != status.Name {
@@ -123,8 +130,10 @@ func shareStatus(pod *corev1.Pod) {
 		status.Name = pod.Spec.Containers[i].Name
 		same(&status.AllocatedResources, specified.Requests)
 		if status.Resources != nil {
-			same(&status.Resources.Requests, specified.Requests)
-			same(&status.Resources.Limits, specified.Limits)
+			inForce := *status.Resources
+			same(&inForce.Requests, specified.Requests)
+			same(&inForce.Limits, specified.Limits)
+			status.Resources = &inForce
 		}
 	}
 }

@@ -73,28 +73,47 @@ func trimStatus(status *corev1.PodStatus) {
 	for i := range status.Conditions {
 		status.Conditions[i].Message = ""
 	}
-	for _, statuses := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses, status.EphemeralContainerStatuses} {
-		for i := range statuses {
-			trimContainerStatus(&statuses[i])
-		}
+	for _, statuses := range []*[]corev1.ContainerStatus{&status.InitContainerStatuses, &status.ContainerStatuses, &status.EphemeralContainerStatuses} {
+		*statuses = trimStatuses(*statuses)
 	}
 	status.HostIP, status.HostIPs, status.PodIP, status.PodIPs = "", nil, "", nil
 }
 
-// trimContainerStatus keeps the states without their messages, and the resources, which a resize in flight decides by.
-func trimContainerStatus(status *corev1.ContainerStatus) {
-	*status = corev1.ContainerStatus{
-		Name: status.Name, State: status.State, LastTerminationState: status.LastTerminationState, Ready: status.Ready,
-		RestartCount: status.RestartCount, AllocatedResources: status.AllocatedResources, Resources: status.Resources,
+// trimStatuses returns new statuses, or those that it was given where nothing is to be dropped. They keep the states, and the resources,
+// which a resize in flight decides by.
+func trimStatuses(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	if len(statuses) == 0 {
+		return nil
 	}
-	for _, state := range []corev1.ContainerState{status.State, status.LastTerminationState} {
-		if state.Waiting != nil {
-			state.Waiting.Message = ""
-		}
-		if state.Terminated != nil {
-			state.Terminated.Message, state.Terminated.ContainerID = "", ""
+	out := make([]corev1.ContainerStatus, len(statuses))
+	for i := range statuses {
+		s := &statuses[i]
+		out[i] = corev1.ContainerStatus{
+			Name: s.Name, State: trimState(s.State), LastTerminationState: trimState(s.LastTerminationState), Ready: s.Ready,
+			RestartCount: s.RestartCount, AllocatedResources: s.AllocatedResources, Resources: s.Resources,
 		}
 	}
+	same(&out, statuses)
+	return out
+}
+
+// isRunning is the state of every container that runs.
+var isRunning = &corev1.ContainerStateRunning{}
+
+// trimState drops texts, and since when a container runs: by that alone, the containers of a workload would differ from each other.
+func trimState(state corev1.ContainerState) corev1.ContainerState {
+	out := corev1.ContainerState{}
+	switch {
+	case state.Running != nil:
+		out.Running = isRunning
+	case state.Waiting != nil:
+		out.Waiting = &corev1.ContainerStateWaiting{Reason: state.Waiting.Reason}
+	case state.Terminated != nil:
+		terminated := *state.Terminated
+		terminated.Message, terminated.ContainerID = "", ""
+		out.Terminated = &terminated
+	}
+	return out
 }
 
 // exact is a slice without the room that decoding has left behind its elements, nil for an empty one.
