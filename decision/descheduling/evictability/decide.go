@@ -40,11 +40,11 @@ func Decide(in Input) Verdict {
 	_, annotated := in.Pod.Annotations[extension.AnnotationEvict]
 	_, discouraged := in.Pod.Annotations[extension.AnnotationPreferNoEviction]
 	verdict := Verdict{Annotated: annotated, Discouraged: discouraged}
-	for _, gate := range Gates() {
+	for _, gate := range gates {
 		if !in.Policy.asks(gate, annotated) {
 			continue
 		}
-		if message := checks[gate](&in); message != "" {
+		if message := refusal(gate, &in); message != "" {
 			verdict.Refusals = append(verdict.Refusals, Refusal{Gate: gate, Message: message})
 		}
 	}
@@ -52,9 +52,38 @@ func Decide(in Input) Verdict {
 	return verdict
 }
 
-// checks say why each gate refuses the pod; empty when it does not.
-var checks = map[Gate]func(in *Input) string{
-	StaticPod: static, Terminating: terminating, EvictionCost: cost, MigrationLoop: loop, NoEviction: noEviction, DaemonSet: daemonSet,
-	BarePods: bare, LocalStorage: localStorage, SystemCritical: systemCritical, PriorityThreshold: priorityThreshold, PVC: claims,
-	LabelSelector: selected, Namespaces: namespaces, NodeFit: nodeFit,
+// refusal says why a gate refuses the pod; empty when it does not. It calls the checks by name, so that the input of each of a hundred
+// thousand pods stays on the stack.
+func refusal(gate Gate, in *Input) string {
+	switch gate {
+	case StaticPod:
+		return static(in)
+	case Terminating:
+		return terminating(in)
+	case EvictionCost:
+		return cost(in)
+	case MigrationLoop:
+		return loop(in)
+	case NoEviction:
+		return noEviction(in)
+	case DaemonSet:
+		return daemonSet(in)
+	case BarePods:
+		return bare(in)
+	case LocalStorage:
+		return localStorage(in)
+	case SystemCritical:
+		return systemCritical(in)
+	case PriorityThreshold:
+		return priorityThreshold(in)
+	case PVC:
+		return claims(in)
+	case LabelSelector:
+		return selected(in)
+	case Namespaces:
+		return namespaces(in)
+	case NodeFit:
+		return nodeFit(in)
+	}
+	return ""
 }

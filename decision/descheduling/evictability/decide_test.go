@@ -234,3 +234,15 @@ func TestSkippingAGateLiftsItAlone(t *testing.T) {
 		}
 	})
 }
+
+// TestAPodThatMayBeEvictedCostsNoMemory, because every pass asks about every pod.
+func TestAPodThatMayBeEvictedCostsNoMemory(t *testing.T) {
+	in := Input{Pod: podWith()}
+	if got := testing.AllocsPerRun(100, func() {
+		if !Decide(in).Allowed {
+			t.Fatal("the pod may not be evicted")
+		}
+	}); got > 0 {
+		t.Errorf("%.0f allocations, want none", got)
+	}
+}

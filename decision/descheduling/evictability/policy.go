@@ -27,12 +27,15 @@ const (
 	NodeFit           Gate = "NodeFit"
 )
 
+// gates in the order in which they are asked.
+var gates = [...]Gate{
+	StaticPod, Terminating, EvictionCost, MigrationLoop, NoEviction, DaemonSet, BarePods, LocalStorage, SystemCritical,
+	PriorityThreshold, PVC, LabelSelector, Namespaces, NodeFit,
+}
+
 // Gates are all gates, in the order in which they are asked.
 func Gates() []Gate {
-	return []Gate{
-		StaticPod, Terminating, EvictionCost, MigrationLoop, NoEviction, DaemonSet, BarePods, LocalStorage, SystemCritical,
-		PriorityThreshold, PVC, LabelSelector, Namespaces, NodeFit,
-	}
+	return slices.Clone(gates[:])
 }
 
 // Skippable says whether skipEvictionGates may name the gate.
