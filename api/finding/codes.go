@@ -120,6 +120,8 @@ const (
 	DrainUnplaced Code = "KOORD0701"
 	DrainBlocked  Code = "KOORD0702"
 	DrainLoses    Code = "KOORD0703"
+	// PlacementRefused means that no node takes a pod of a forecast.
+	PlacementRefused Code = "KOORD0704"
 )
 
 // Codes of descheduling.

@@ -14,7 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// placementReviews answers which nodes pods would get if they left theirs.
+// placementReviews answers which nodes pods would get: those that leave theirs, those that wait, and copies.
 type placementReviews struct {
 	reviewer   PlacementReviewer
 	authorizer authorizer.Authorizer
@@ -60,7 +60,8 @@ func (p *placementReviews) Create(ctx context.Context, object runtime.Object, ch
 	return question, nil
 }
 
-// ConvertToTable renders the answer as a row for each pod: the pod, the node that it leaves, the one that it would get, and why.
+// ConvertToTable renders the answer as a row for each pod - the pod, the node that it leaves, the one that it would get, and why - and one
+// for the copies of each pod, with the number of nodes that take them.
 func (*placementReviews) ConvertToTable(_ context.Context, object, options runtime.Object) (*metav1.Table, error) {
 	review, ok := object.(*diagnosticsv1alpha1.PlacementReview)
 	if !ok {
@@ -73,9 +74,13 @@ func (*placementReviews) ConvertToTable(_ context.Context, object, options runti
 		{Name: "To", Type: "string", Description: "The node that the pod would get."},
 		summaryColumn(),
 	}
-	rows := make([]metav1.TableRow, 0, len(review.Status.Placements))
+	rows := make([]metav1.TableRow, 0, len(review.Status.Placements)+len(review.Status.Copies))
 	for _, placement := range review.Status.Placements {
 		rows = append(rows, answerRow(review, placement.Namespace+"/"+placement.Name, string(placement.Verdict), placement.From, placement.Node, placement.Summary))
+	}
+	for _, copies := range review.Status.Copies {
+		name, to := fmt.Sprintf("%s/%s x%d", copies.Namespace, copies.Like, copies.Asked), fmt.Sprintf("%d nodes", len(copies.Nodes))
+		rows = append(rows, answerRow(review, name, string(copies.Verdict), "", to, copies.Summary))
 	}
 	return answerTable(options, columns, rows...), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,8 +19,12 @@ import (
 // maxReviewNodes is the most nodes that are listed in a reason of a PlacementReview.
 const maxReviewNodes = 100
 
-// ReviewPlacements says which nodes running pods would get if they left theirs, with all plugins of their profiles. It returns a copy of
-// the question with the status filled in. A context that ends first is an error, and so is a panic.
+// reviewBudget is how long pods are placed for one review; what was not placed by then is named in the answer.
+const reviewBudget = 20 * time.Second
+
+// ReviewPlacements says which nodes pods would get, with all plugins of their profiles. It returns a copy of the question with the status
+// filled in. An unknown node that new ones should be like is a NotFound error; a context that ends first is an error, too, and so is a
+// panic.
 func (e *Engine) ReviewPlacements(ctx context.Context, question *diagnosticsv1alpha1.PlacementReview) (reviewed *diagnosticsv1alpha1.PlacementReview, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -38,28 +43,56 @@ func (e *Engine) ReviewPlacements(ctx context.Context, question *diagnosticsv1al
 	if err != nil {
 		return nil, err
 	}
-	r := &placementReview{engine: e, view: view.forked(), excluded: question.Spec.ExcludedNodes, limit: defaultMaxNodes}
+	r := &placementReview{engine: e, view: view.forked(), until: began.Add(reviewBudget), excluded: question.Spec.ExcludedNodes, limit: defaultMaxNodes}
 	if most := question.Spec.MaxNodes; most != nil {
 		r.limit = int(min(max(*most, 0), maxReviewNodes))
 	}
 	answer := *question
 	answer.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("PlacementReview"))
 	answer.Status = diagnosticsv1alpha1.PlacementReviewStatus{}
-	for _, asked := range question.Spec.Pods {
-		placement, err := r.place(ctx, asked)
-		if err != nil {
-			return nil, fmt.Errorf("review pod %s/%s: %w", asked.Namespace, asked.Name, err)
-		}
-		answer.Status.Placements = append(answer.Status.Placements, placement)
+	if err := r.answer(ctx, &answer); err != nil {
+		return nil, err
 	}
 	answer.Status.Incomplete = r.incomplete
 	answer.Status.Origin = e.origin(began)
 	return &answer, nil
 }
 
-// placementReview moves pods one after the other.
+// answer places everything that is asked for, in the order of the fields of the question.
+func (r *placementReview) answer(ctx context.Context, review *diagnosticsv1alpha1.PlacementReview) error {
+	var err error
+	if review.Status.NewNodes, err = r.join(review.Spec.NewNodes); err != nil {
+		return err
+	}
+	for _, asked := range review.Spec.Pods {
+		placement, err := r.place(ctx, asked)
+		if err != nil {
+			return fmt.Errorf("review pod %s/%s: %w", asked.Namespace, asked.Name, err)
+		}
+		review.Status.Placements = append(review.Status.Placements, placement)
+	}
+	if review.Spec.Waiting {
+		waiting, err := r.placeWaiting(ctx, diagnosticsv1alpha1.MaxPlacementReviewPods-len(review.Spec.Pods))
+		if err != nil {
+			return err
+		}
+		review.Status.Placements = append(review.Status.Placements, waiting...)
+	}
+	for _, asked := range review.Spec.Copies {
+		placed, err := r.placeCopies(ctx, asked)
+		if err != nil {
+			return fmt.Errorf("review copies of pod %s/%s: %w", asked.Namespace, asked.Like, err)
+		}
+		review.Status.Copies = append(review.Status.Copies, placed)
+	}
+	return nil
+}
+
+// placementReview places pods one after the other.
 type placementReview struct {
 	engine *Engine
+	// until is when no further pod is placed.
+	until time.Time
 	// view has the pods that were moved before on their new nodes.
 	view       *clusterView
 	excluded   []string
@@ -89,9 +122,7 @@ func (r *placementReview) place(ctx context.Context, asked diagnosticsv1alpha1.P
 		answer.Summary = fmt.Sprintf("scheduler %q is not a profile of koord-scheduler", pod.Spec.SchedulerName)
 		return answer, nil
 	}
-	for _, extender := range sim.extenders {
-		r.note(fmt.Sprintf("extender %q was not consulted", extender))
-	}
+	r.noteExtenders(sim)
 	without, err := r.view.withoutPod(pod, answer.From)
 	if err != nil {
 		return answer, fmt.Errorf("take the pod off node %q: %w", answer.From, err)
@@ -99,7 +130,7 @@ func (r *placementReview) place(ctx context.Context, asked diagnosticsv1alpha1.P
 	return answer, r.find(ctx, sim, without.forked(), replacement(pod), asked.Targets, &answer)
 }
 
-// find evaluates a pod that left its node, and puts it on the node that it gets.
+// find evaluates a pod that is on no node, and puts it on the node that it gets.
 func (r *placementReview) find(ctx context.Context, sim *simulation, view *clusterView, pod *corev1.Pod, targets []string, answer *diagnosticsv1alpha1.PodPlacement) error {
 	known := slices.DeleteFunc(slices.Clone(targets), func(name string) bool { _, err := view.Get(name); return err != nil })
 	if len(targets) > 0 && len(known) == 0 {
@@ -136,6 +167,13 @@ func (r *placementReview) find(ctx context.Context, sim *simulation, view *clust
 	answer.Verdict, answer.Node = diagnosticsv1alpha1.PlacementFound, node
 	answer.Summary = fmt.Sprintf("%d/%d nodes are available, %s is taken", len(feasible), len(e.nodes), node)
 	return nil
+}
+
+// noteExtenders names the extenders of a profile, which are not asked.
+func (r *placementReview) noteExtenders(sim *simulation) {
+	for _, extender := range sim.extenders {
+		r.note(fmt.Sprintf("extender %q was not consulted", extender))
+	}
 }
 
 // exclude refuses the nodes that take none of the pods, and the one that the pod leaves.

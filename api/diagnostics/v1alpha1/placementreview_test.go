@@ -15,6 +15,27 @@ func TestValidatePlacementReview(t *testing.T) {
 	}{
 		{name: "a pod", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{pod}}},
 		{name: "a pod with targets", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{{Namespace: "shop", Name: "web-1", Targets: []string{"worker-1"}}}}},
+		{name: "pods that wait alone", spec: PlacementReviewSpec{Waiting: true}},
+		{name: "copies on new nodes", spec: PlacementReviewSpec{
+			Copies: []PlacementReviewCopies{{Namespace: "shop", Like: "web-1", Count: 1000}}, NewNodes: []PlacementReviewNodes{{Like: "worker-1", Count: 100}},
+		}},
+		{
+			name: "counts that are none, or too many in all",
+			spec: PlacementReviewSpec{
+				Copies:   []PlacementReviewCopies{{Namespace: "shop", Like: "web-1"}, {Namespace: "shop", Like: "web-2", Count: 600}, {Namespace: "shop", Like: "web-3", Count: 401}},
+				NewNodes: []PlacementReviewNodes{{Like: "worker-1", Count: -1}, {Like: "worker-2", Count: 101}},
+			},
+			want: []string{"spec.copies[0].count", "spec.copies[2].count", "spec.newNodes[0].count", "spec.newNodes[1].count: Invalid value: 101: must be at least 1, and at most 100 in all"},
+		},
+		{
+			name: "copies and new nodes whose names are paths",
+			spec: PlacementReviewSpec{Copies: []PlacementReviewCopies{{Namespace: "..", Like: "a/b", Count: 1}}, NewNodes: []PlacementReviewNodes{{Like: "../n", Count: 1}}},
+			want: []string{"spec.copies[0].namespace", "spec.copies[0].like", "spec.newNodes[0].like"},
+		},
+		{
+			name: "too many copies and new nodes", spec: PlacementReviewSpec{Copies: make([]PlacementReviewCopies, 11), NewNodes: make([]PlacementReviewNodes, 101)},
+			want: []string{"spec.copies: Too many", "spec.newNodes: Too many"},
+		},
 		{name: "no pod", want: []string{"spec.pods: Required"}},
 		{name: "a pod twice", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{pod, pod}}, want: []string{`spec.pods[1]: Duplicate value: "shop/web-1"`}},
 		{

@@ -6,6 +6,11 @@
 package v1alpha1
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AddedNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AddedNode"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in AdmissionChange) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.AdmissionChange"
 }
@@ -128,6 +133,16 @@ func (in ContainerRecommendation) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ContainerResize) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ContainerResize"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CopiesOnNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CopiesOnNode"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CopiesPlacement) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CopiesPlacement"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -276,6 +291,11 @@ func (in ForecastAmount) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastCapacity) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastCapacity"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ForecastKey) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ForecastKey"
 }
@@ -303,6 +323,11 @@ func (in ForecastPool) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ForecastStay) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ForecastStay"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastWorkload) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastWorkload"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -461,8 +486,23 @@ func (in Placement) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementForecast) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementForecast"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PlacementReview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PlacementReview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReviewCopies) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewCopies"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReviewNodes) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewNodes"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -768,6 +808,11 @@ func (in UsageParts) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in UsageTrend) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.UsageTrend"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WaitingPlacement) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WaitingPlacement"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -72,6 +72,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		runtime.TypeMeta{}.OpenAPIModelName():                       schema_k8sio_apimachinery_pkg_runtime_TypeMeta(ref),
 		runtime.Unknown{}.OpenAPIModelName():                        schema_k8sio_apimachinery_pkg_runtime_Unknown(ref),
 		version.Info{}.OpenAPIModelName():                           schema_k8sio_apimachinery_pkg_version_Info(ref),
+		v1alpha1.AddedNode{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_AddedNode(ref),
 		v1alpha1.AdmissionChange{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_AdmissionChange(ref),
 		v1alpha1.AdmissionDryRun{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_AdmissionDryRun(ref),
 		v1alpha1.AdmissionExplanation{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_AdmissionExplanation(ref),
@@ -97,6 +98,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.CgroupSetting{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref),
 		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
 		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
+		v1alpha1.CopiesOnNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_CopiesOnNode(ref),
+		v1alpha1.CopiesPlacement{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_CopiesPlacement(ref),
 		v1alpha1.DeviceHolder{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_DeviceHolder(ref),
 		v1alpha1.DeviceMinor{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_DeviceMinor(ref),
 		v1alpha1.DeviceOverview{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_DeviceOverview(ref),
@@ -126,12 +129,14 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.FixRequest{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_FixRequest(ref),
 		v1alpha1.FixStep{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_FixStep(ref),
 		v1alpha1.ForecastAmount{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_ForecastAmount(ref),
+		v1alpha1.ForecastCapacity{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ForecastCapacity(ref),
 		v1alpha1.ForecastKey{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_ForecastKey(ref),
 		v1alpha1.ForecastLoad{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastLoad(ref),
 		v1alpha1.ForecastMove{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastMove(ref),
 		v1alpha1.ForecastNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastNode(ref),
 		v1alpha1.ForecastPool{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref),
 		v1alpha1.ForecastStay{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref),
+		v1alpha1.ForecastWorkload{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ForecastWorkload(ref),
 		v1alpha1.GangCause{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangCause(ref),
 		v1alpha1.GangCounts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangCounts(ref),
 		v1alpha1.GangExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_GangExplanation(ref),
@@ -163,7 +168,10 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.NodeScore{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_NodeScore(ref),
 		v1alpha1.Origin{}.OpenAPIModelName():                        schema_koord_api_diagnostics_v1alpha1_Origin(ref),
 		v1alpha1.Placement{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Placement(ref),
+		v1alpha1.PlacementForecast{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref),
 		v1alpha1.PlacementReview{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref),
+		v1alpha1.PlacementReviewCopies{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_PlacementReviewCopies(ref),
+		v1alpha1.PlacementReviewNodes{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_PlacementReviewNodes(ref),
 		v1alpha1.PlacementReviewPod{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PlacementReviewPod(ref),
 		v1alpha1.PlacementReviewSpec{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref),
 		v1alpha1.PlacementReviewStatus{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref),
@@ -225,6 +233,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.UsageMoment{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_UsageMoment(ref),
 		v1alpha1.UsageParts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageParts(ref),
 		v1alpha1.UsageTrend{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref),
+		v1alpha1.WaitingPlacement{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WaitingPlacement(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 		v1alpha1.Withheld{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_Withheld(ref),
 	}
@@ -2933,6 +2942,43 @@ func schema_k8sio_apimachinery_pkg_version_Info(ref common.ReferenceCallback) co
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_AddedNode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AddedNode is a node that is added.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"like": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Like is the node whose labels, taints and resources it has.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that it gets of those that were placed.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"name", "like", "pods"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_AdmissionChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4585,6 +4631,123 @@ func schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CopiesOnNode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CopiesOnNode counts the copies that one node takes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"copies": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+				},
+				Required: []string{"name", "copies"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CopiesPlacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CopiesPlacement are the nodes that copies of one pod would get.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"like": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict is Found when no copy was refused, None when one was, Gone and OtherScheduler as for a pod.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"asked": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Asked copies, and Placed of them.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"placed": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"nodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Nodes that take the copies, ordered by name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CopiesOnNode{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is one sentence; where a copy was refused, that about this copy, like that of the scheduler's events.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"groups": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Groups are the reasons for which nodes refuse it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.RefusalGroup{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"namespace", "like", "verdict", "asked", "placed", "summary"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.CopiesOnNode{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName()},
 	}
 }
 
@@ -6821,6 +6984,64 @@ func schema_koord_api_diagnostics_v1alpha1_ForecastAmount(ref common.ReferenceCa
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_ForecastCapacity(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastCapacity is one resource of the cluster.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"allocatable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Allocatable of all nodes now, and Added by the new ones.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"added": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"requestedBefore": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RequestedBefore is requested of it now, and RequestedAfter also by the pods that get a node.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"requestedAfter": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "allocatable", "added", "requestedBefore", "requestedAfter"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_ForecastKey(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -7228,6 +7449,55 @@ func schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref common.ReferenceCall
 					},
 				},
 				Required: []string{"namespace", "name", "node", "reason"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ForecastWorkload(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastWorkload is a workload that is scaled, or whose pods are counted.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"replicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replicas that it asks for now, and Wanted ones; absent where the question is how many fit.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"wanted": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+				},
+				Required: []string{"kind", "namespace", "name", "replicas"},
 			},
 		},
 	}
@@ -9271,11 +9541,161 @@ func schema_koord_api_diagnostics_v1alpha1_Placement(ref common.ReferenceCallbac
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementForecast is where pods that have no node would get one: `koordctl whatif scale`, `whatif add-nodes` and `forecast capacity`. No server answers it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the answer in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"workload": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Workload whose pods are copied; absent where a pod is named, or none.",
+							Ref:         ref(v1alpha1.ForecastWorkload{}.OpenAPIModelName()),
+						},
+					},
+					"newNodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NewNodes that are added.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AddedNode{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"waiting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Waiting pods, those that get no node first, then in the order of the scheduler's queue.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.WaitingPlacement{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"copies": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Copies of one pod.",
+							Ref:         ref(v1alpha1.CopiesPlacement{}.OpenAPIModelName()),
+						},
+					},
+					"capacity": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Capacity of the cluster, by the resources that the placed pods request, and cpu and memory.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastCapacity{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes say what the forecast assumes.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings that --fail-on counts.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read or asked, and why; empty when the forecast is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"verdict", "message"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.AddedNode{}.OpenAPIModelName(), v1alpha1.CopiesPlacement{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.ForecastCapacity{}.OpenAPIModelName(), v1alpha1.ForecastWorkload{}.OpenAPIModelName(), v1alpha1.WaitingPlacement{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlacementReview asks the scheduler which nodes running pods would get if they left their nodes, one after the other: each pod finds the pods before it on their new nodes. Nothing is moved. Create-only.",
+				Description: "PlacementReview asks the scheduler which nodes pods would get, one after the other: running pods that leave their nodes, pods that wait for a node, and copies of pods; also with more nodes than there are. Each pod finds the pods before it on their new nodes. Nothing is moved or created. Create-only.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -9316,6 +9736,80 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.PlacementReviewSpec{}.OpenAPIModelName(), v1alpha1.PlacementReviewStatus{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PlacementReviewCopies(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReviewCopies are pods like one that exists, which is not moved. Each gets a node before the next one is placed; the first that gets none ends them. PersistentVolumeClaims of the pod are left out.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace and Like are those of the pod that is copied.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"like": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"uid": {
+						SchemaProps: spec.SchemaProps{
+							Description: "UID of the pod; when set, another pod of the same name is not meant.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count of copies; at least 1.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"namespace", "like", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PlacementReviewNodes(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReviewNodes are new nodes like one that exists: with its labels, taints and resources, its pods of DaemonSets and its mirror pods, and nothing else. Their agents report what that of the existing node reports.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"like": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Like is the name of the existing node.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count of new nodes; at least 1.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"like", "count"},
+			},
+		},
 	}
 }
 
@@ -9373,9 +9867,23 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref common.Refere
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlacementReviewSpec is the question.",
+				Description: "PlacementReviewSpec is the question. At least one of pods, waiting and copies is required.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"newNodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NewNodes join the cluster before any pod is placed; at most 100 in all.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PlacementReviewNodes{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"pods": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Pods that leave their nodes, in this order; at most 200.",
@@ -9385,6 +9893,27 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref common.Refere
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
 										Ref:     ref(v1alpha1.PlacementReviewPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"waiting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Waiting places the pods that wait for a node after these pods, in the order of the scheduler's queue; at most 200 together with them.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"copies": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Copies are placed last; at most 10 of these, with 1,000 pods in all.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PlacementReviewCopies{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -9413,11 +9942,10 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref common.Refere
 						},
 					},
 				},
-				Required: []string{"pods"},
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.PlacementReviewPod{}.OpenAPIModelName()},
+			v1alpha1.PlacementReviewCopies{}.OpenAPIModelName(), v1alpha1.PlacementReviewNodes{}.OpenAPIModelName(), v1alpha1.PlacementReviewPod{}.OpenAPIModelName()},
 	}
 }
 
@@ -9428,15 +9956,44 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref common.Refe
 				Description: "PlacementReviewStatus is the answer.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"newNodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NewNodes are the names that new nodes have in this answer.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
 					"placements": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Placements of the pods, in the order of the question.",
+							Description: "Placements of the pods, in the order of the question, and then of the waiting ones in that of the queue.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{
 									SchemaProps: spec.SchemaProps{
 										Default: map[string]interface{}{},
 										Ref:     ref(v1alpha1.PodPlacement{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"copies": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Copies, in the order of the question.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CopiesPlacement{}.OpenAPIModelName()),
 									},
 								},
 							},
@@ -9469,7 +10026,7 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref common.Refe
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PodPlacement{}.OpenAPIModelName()},
+			v1alpha1.CopiesPlacement{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PodPlacement{}.OpenAPIModelName()},
 	}
 }
 
@@ -10297,7 +10854,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodPlacement(ref common.ReferenceCall
 					},
 					"from": {
 						SchemaProps: spec.SchemaProps{
-							Description: "From is the node that the pod leaves.",
+							Description: "From is the node that the pod leaves; empty for a waiting pod.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
@@ -13641,6 +14198,86 @@ func schema_koord_api_diagnostics_v1alpha1_UsageTrend(ref common.ReferenceCallba
 				Required: []string{"overSeconds", "samples", "cpuPerHour", "memoryPerHour"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WaitingPlacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WaitingPlacement is the node that a waiting pod would get.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"from": {
+						SchemaProps: spec.SchemaProps{
+							Description: "From is the node that the pod leaves; empty for a waiting pod.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Node that the pod would get.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is one sentence, like that of the scheduler's events.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"groups": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Groups are the reasons for which nodes refuse the pod, where none takes it.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.RefusalGroup{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"nodeWithout": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodeWithout is the node that it would get without the new nodes; empty for none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "verdict", "summary"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.RefusalGroup{}.OpenAPIModelName()},
 	}
 }
 
