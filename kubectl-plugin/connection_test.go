@@ -46,6 +46,9 @@ var asking = map[string]string{
 	"status":              "status",
 	"uninstall":           "uninstall --yes",
 	"whatif drain":        "whatif drain worker-1",
+	"whatif add-nodes":    "whatif add-nodes worker-1",
+	"whatif scale":        "whatif scale deployment/web --replicas 3 -n shop",
+	"forecast capacity":   "forecast capacity pod/web-0 -n shop",
 	"why":                 "why pod/web-0 -n shop",
 }
 

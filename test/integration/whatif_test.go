@@ -42,10 +42,16 @@ func workload(t *testing.T, namespace, name string, replicas int32, cpu string, 
 			{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: nodes},
 		}}},
 	}}}
-	_, err := client.AppsV1().ReplicaSets(namespace).Create(t.Context(), &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+	replicaSet(t, pod, replicas)
+}
+
+// replicaSet makes pods like one, which has a label app.
+func replicaSet(t *testing.T, pod *corev1.Pod, replicas int32) {
+	t.Helper()
+	_, err := client.AppsV1().ReplicaSets(pod.Namespace).Create(t.Context(), &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name},
 		Spec: appsv1.ReplicaSetSpec{
-			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}},
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": pod.Labels["app"]}},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels}, Spec: pod.Spec},
 		},
 	}, metav1.CreateOptions{})
