@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 )
 
@@ -150,6 +151,33 @@ func BenchmarkExplainShipped(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64((processorTime(b)-began).Milliseconds())/float64(b.N), "cpu-ms/op")
+		})
+	}
+}
+
+// BenchmarkReviewCopies places copies of a pod by the shipped profile on nodes with ten pods each, of which every one takes another.
+func BenchmarkReviewCopies(b *testing.B) {
+	const count = 100
+	for _, nodes := range []int{1000, 5000} {
+		c := newShippedCluster(b)
+		for i := range nodes {
+			c.addNode(newNode(i))
+			c.addMetric(i, 10*time.Second, "cpu", "4", "memory", "20Gi")
+			for j := range 10 {
+				c.addPod(on(i, newPod(fmt.Sprintf("p-%d-%d", i, j), "cpu", "500m", "memory", "1Gi")))
+			}
+		}
+		c.addPod(newPod("like", "cpu", "100m", "memory", "64Mi"))
+		spec := diagnosticsv1alpha1.PlacementReviewSpec{Copies: []diagnosticsv1alpha1.PlacementReviewCopies{{Namespace: "default", Like: "like", Count: count}}}
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			began := processorTime(b)
+			for b.Loop() {
+				answer, err := c.engine.ReviewPlacements(context.Background(), &diagnosticsv1alpha1.PlacementReview{Spec: spec})
+				if err != nil || answer.Status.Copies[0].Placed != count {
+					b.Fatal(err, answer.Status.Copies[0].Summary)
+				}
+			}
+			b.ReportMetric(float64((processorTime(b)-began).Milliseconds())/float64(b.N)/count, "cpu-ms/copy")
 		})
 	}
 }
