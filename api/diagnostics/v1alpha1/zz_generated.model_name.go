@@ -126,6 +126,11 @@ func (in CgroupSetting) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ChangedPod) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ChangedPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ContainerRecommendation) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ContainerRecommendation"
 }
@@ -616,8 +621,18 @@ func (in PublishedResource) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaChange) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaChange"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in QuotaDivision) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.QuotaDivision"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaEdit) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaEdit"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -628,6 +643,11 @@ func (in QuotaExplanation) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in QuotaFacts) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.QuotaFacts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaForecast) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaForecast"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

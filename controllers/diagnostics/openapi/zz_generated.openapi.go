@@ -96,6 +96,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.CPUPool{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUPool(ref),
 		v1alpha1.CPUZone{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUZone(ref),
 		v1alpha1.CgroupSetting{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref),
+		v1alpha1.ChangedPod{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_ChangedPod(ref),
 		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
 		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
 		v1alpha1.CopiesOnNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_CopiesOnNode(ref),
@@ -194,9 +195,12 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
 		v1alpha1.PreemptionVictim{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
 		v1alpha1.PublishedResource{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
+		v1alpha1.QuotaChange{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaChange(ref),
 		v1alpha1.QuotaDivision{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref),
+		v1alpha1.QuotaEdit{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaEdit(ref),
 		v1alpha1.QuotaExplanation{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_QuotaExplanation(ref),
 		v1alpha1.QuotaFacts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaFacts(ref),
+		v1alpha1.QuotaForecast{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaForecast(ref),
 		v1alpha1.QuotaGain{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaGain(ref),
 		v1alpha1.QuotaHolder{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaHolder(ref),
 		v1alpha1.QuotaLevel{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaLevel(ref),
@@ -4511,6 +4515,49 @@ func schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref common.ReferenceCal
 					},
 				},
 				Required: []string{"cgroup", "setting", "desired", "matches", "owner"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ChangedPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ChangedPod is a waiting pod whose admission changes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message says what it lacks, before the change or after it.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "quota", "message"},
 			},
 		},
 	}
@@ -11333,6 +11380,70 @@ func schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref common.Referenc
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_QuotaChange(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaChange is what one resource of a quota was and will be, in the unit of the resource.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"runtimeBefore": {
+						SchemaProps: spec.SchemaProps{
+							Description: "RuntimeBefore and RuntimeAfter follow from the pods and nodes as they are now.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"runtimeAfter": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"used": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Used is what its pods with a node request.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"quota", "resource", "unit", "runtimeBefore", "runtimeAfter", "used"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -11490,6 +11601,41 @@ func schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref common.ReferenceCal
 		},
 		Dependencies: []string{
 			v1alpha1.QuotaLevel{}.OpenAPIModelName(), v1alpha1.QuotaLoan{}.OpenAPIModelName(), v1alpha1.QuotaReturn{}.OpenAPIModelName(), v1alpha1.QuotaRound{}.OpenAPIModelName(), v1alpha1.QuotaShare{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaEdit(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaEdit is one changed field.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"field": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Field such as spec.min[cpu].",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"before": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Before and After are the values; empty for none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"after": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+				},
+				Required: []string{"field"},
+			},
+		},
 	}
 }
 
@@ -11829,6 +11975,170 @@ func schema_koord_api_diagnostics_v1alpha1_QuotaFacts(ref common.ReferenceCallba
 		},
 		Dependencies: []string{
 			v1alpha1.QuotaResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaForecast(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaForecast is what would happen if an ElasticQuota were another: `koordctl whatif quota`. No server answers it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace and name are those of the quota that is changed.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the answer in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"edits": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Edits of the quota.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaEdit{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"quotas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Quotas whose runtime changes, or that would use more than it, by resource; in order of their names.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaChange{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"admitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Admitted are the waiting pods that fit into their quotas after the change and not before, and Refused those that fit before and not after. They are listed up to a limit; AdmittedOmitted and RefusedOmitted are how many more there are.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ChangedPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"admittedOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"refused": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ChangedPod{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"refusedOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int32",
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes say what the forecast assumes, and what koord-scheduler does about quotas that use more than their runtime.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings that --fail-on counts: what koord-manager refuses the change for, and what it warns of.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the forecast is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"verdict", "message", "edits"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.ChangedPod{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.QuotaChange{}.OpenAPIModelName(), v1alpha1.QuotaEdit{}.OpenAPIModelName()},
 	}
 }
 

@@ -43,26 +43,30 @@ func inputFor(at int, total int64, objects []schedulingsigsv1alpha1.ElasticQuota
 	}
 }
 
+// drawQuotas makes a forest of quotas, and pods in them.
+func drawQuotas(t *rapid.T) (objects []schedulingsigsv1alpha1.ElasticQuota, pods []corev1.Pod) {
+	for i := range rapid.IntRange(1, 8).Draw(t, "quotas") {
+		parent := extension.RootQuotaName
+		if i > 0 && rapid.Bool().Draw(t, "child") {
+			parent = objects[rapid.IntRange(0, i-1).Draw(t, "parent")].Name
+		}
+		most := rapid.Int64Range(0, 40).Draw(t, "max")
+		q := object(fmt.Sprintf("q%d", i), parent, rapid.Int64Range(0, most).Draw(t, "min"), most)
+		q.Labels[extension.LabelQuotaAllowLentResource] = fmt.Sprint(rapid.Bool().Draw(t, "lends"))
+		objects = append(objects, q)
+		for p := range rapid.IntRange(0, 3).Draw(t, "pods") {
+			node := rapid.SampledFrom([]string{"", "n1"}).Draw(t, "node")
+			pods = append(pods, pod(fmt.Sprintf("p%d-%d", i, p), q.Name, node, rapid.Int64Range(0, 20).Draw(t, "request")))
+		}
+	}
+	return objects, pods
+}
+
 // TestDivisionsAddUp: of every quota and whatever pods request, each share is what is guaranteed without what is lent and with what is
 // borrowed, the loans are what was borrowed, the rounds lead to the shares, and the shares never add up to more than the parent has.
 func TestDivisionsAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var objects []schedulingsigsv1alpha1.ElasticQuota
-		var pods []corev1.Pod
-		for i := range rapid.IntRange(1, 8).Draw(t, "quotas") {
-			parent := extension.RootQuotaName
-			if i > 0 && rapid.Bool().Draw(t, "child") {
-				parent = objects[rapid.IntRange(0, i-1).Draw(t, "parent")].Name
-			}
-			most := rapid.Int64Range(0, 40).Draw(t, "max")
-			q := object(fmt.Sprintf("q%d", i), parent, rapid.Int64Range(0, most).Draw(t, "min"), most)
-			q.Labels[extension.LabelQuotaAllowLentResource] = fmt.Sprint(rapid.Bool().Draw(t, "lends"))
-			objects = append(objects, q)
-			for p := range rapid.IntRange(0, 3).Draw(t, "pods") {
-				node := rapid.SampledFrom([]string{"", "n1"}).Draw(t, "node")
-				pods = append(pods, pod(fmt.Sprintf("p%d-%d", i, p), q.Name, node, rapid.Int64Range(0, 20).Draw(t, "request")))
-			}
-		}
+		objects, pods := drawQuotas(t)
 		total := rapid.Int64Range(0, 60).Draw(t, "total")
 		for at := range objects {
 			answer := Explain(inputFor(at, total, objects, pods...))
