@@ -48,6 +48,7 @@ var asking = map[string]string{
 	"whatif drain":        "whatif drain worker-1",
 	"whatif add-nodes":    "whatif add-nodes worker-1",
 	"whatif scale":        "whatif scale deployment/web --replicas 3 -n shop",
+	"whatif quota":        "whatif quota analytics -n teams --min cpu=1",
 	"forecast capacity":   "forecast capacity pod/web-0 -n shop",
 	"why":                 "why pod/web-0 -n shop",
 }

@@ -29,6 +29,13 @@ type QuotaExplainer interface {
 	ExplainQuota(ctx context.Context, namespace, name string, limit int) (*diagnosticsv1alpha1.QuotaExplanation, error)
 }
 
+// QuotaForecaster is a source that says what a change of an ElasticQuota does. Implementations are safe for concurrent use.
+type QuotaForecaster interface {
+	// ForecastQuota says whether a change is allowed, which runtimes change and which waiting pods fit then, naming up to limit pods of
+	// each. Only the quotas are indispensable. A name that does not exist is an error with code KOORD0003.
+	ForecastQuota(ctx context.Context, namespace, name string, edits quotaview.Edits, limit int) (*diagnosticsv1alpha1.QuotaForecast, error)
+}
+
 // QuotaQuery selects ElasticQuotas; the zero value selects those of all namespaces.
 type QuotaQuery struct {
 	// Namespace to select; empty for all.

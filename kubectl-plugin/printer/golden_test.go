@@ -70,6 +70,7 @@ func views(t testing.TB) map[string]view {
 	maps.Copy(all, evictionViews())
 	maps.Copy(all, whatifViews())
 	maps.Copy(all, placementViews())
+	maps.Copy(all, whatifQuotaViews())
 	maps.Copy(all, quotaViews())
 	maps.Copy(all, admissionViews())
 	return all
