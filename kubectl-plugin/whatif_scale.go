@@ -17,8 +17,8 @@ devices and load are considered.
   REQ-BEFORE  requests / offered, now
   REQ-AFTER   the same with the new pods
 
-With --new-nodes the answer is for a cluster with more nodes. The workload needs one pod that the new ones are like. Nothing
-is created.`
+With --new-nodes the answer is for a cluster with more nodes, on which pods that wait for a node are placed first. The workload
+needs one pod that the new ones are like. Nothing is created.`
 
 const whatifScaleExamples = `  # Show whether a Deployment can have 20 replicas
   %[1]s whatif scale deployment/web --replicas 20
@@ -50,6 +50,7 @@ func newWhatifScaleCommand(s *session) *cobra.Command {
 			if err := o.copied(s, source.WorkloadKinds, args); err != nil {
 				return err
 			}
+			o.query.Waiting = len(o.query.NewNodes) > 0
 			if err := o.complete(); err != nil {
 				return err
 			}
