@@ -70,7 +70,7 @@ func (s *refusals) await(t *testing.T, want int) {
 func TestConnectionsMayBreak(t *testing.T) {
 	const name, cpuPool, gpuPool, alive, rounds = "it-broken", "broken-cpus", "broken-gpus", 5, 3
 	watcher := observe(t)
-	nodes, gpuNodes := machines(t, cpuPool, 2), gpuMachines(t, gpuPool, 2)
+	nodes, gpuNodes := machines(t, cpuPool, 2), gpuMachines(t, gpuPool, churnGPUNodes)
 	cpus, gpus := space(t, "inv-broken-cpus"), space(t, "inv-broken-gpus")
 	elastic(t, cpus, cpus, "", "4", "40")
 	middle, kubeconfig := startProxy(t)

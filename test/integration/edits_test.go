@@ -26,7 +26,7 @@ type edit struct {
 func TestObjectsMayChangeUnderLoad(t *testing.T) {
 	const cpuPool, gpuPool, alive, rounds = "edit-cpus", "edit-gpus", 5, 8
 	watcher := observe(t)
-	nodes, gpuNodes := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, 2)
+	nodes, gpuNodes := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, churnGPUNodes)
 	cpus, gpus := space(t, "inv-edit-cpus"), space(t, "inv-edit-gpus")
 	elastic(t, cpus, cpus, "", "4", "40")
 	annotated := func(key, value string) string { return fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, key, value) }

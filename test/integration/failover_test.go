@@ -139,7 +139,7 @@ func formerly(t *testing.T, config map[string]any) {
 func TestSchedulersOfTwoConfigurationsTakeTurns(t *testing.T) {
 	const name, cpuPool, gpuPool, alive = "it-turns", "turns-cpus", "turns-gpus", 6
 	watcher := observe(t)
-	names, gpuNames := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, 2)
+	names, gpuNames := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, churnGPUNodes)
 	namespace, gpus := space(t, "inv-turns"), space(t, "inv-turns-gpus")
 	elastic(t, namespace, namespace, "", "4", "40")
 	former := startScheduler(t, name, formerly)

@@ -14,6 +14,10 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
+// churnGPUNodes are the nodes on which six pods of gpuPod always find a place: one that wants two of the four GPUs of a node is refused by
+// nodes with at least two other pods only. On two nodes, small pods that were there first may keep it out.
+const churnGPUNodes = 3
+
 // churn creates pods, and deletes old ones, until it is stopped; from then on all that are left must find a place.
 type churn struct {
 	namespace, pool string
@@ -48,7 +52,7 @@ func (c churn) run(ctx context.Context, stop <-chan struct{}) error {
 func TestNothingIsLostWhenComponentsAreKilled(t *testing.T) {
 	watcher := observe(t)
 	const name, cpuPool, gpuPool, alive = "it-outage", "outage-cpus", "outage-gpus", 5
-	nodes, gpuNodes := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, 2)
+	nodes, gpuNodes := machines(t, cpuPool, 3), gpuMachines(t, gpuPool, churnGPUNodes)
 	cpus, gpus := space(t, "inv-outage-cpus"), space(t, "inv-outage-gpus")
 	elastic(t, cpus, cpus, "", "4", "40")
 	own := startScheduler(t, name)
