@@ -844,3 +844,18 @@ func (in Waterfall) OpenAPIModelName() string {
 func (in Withheld) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Withheld"
 }
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkloadOverview) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkloadOverview"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkloadOverviewList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkloadOverviewList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkloadResource) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkloadResource"
+}

@@ -240,6 +240,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.WaitingPlacement{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WaitingPlacement(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 		v1alpha1.Withheld{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_Withheld(ref),
+		v1alpha1.WorkloadOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadOverview(ref),
+		v1alpha1.WorkloadOverviewList{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_WorkloadOverviewList(ref),
+		v1alpha1.WorkloadResource{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadResource(ref),
 	}
 }
 
@@ -14692,6 +14695,221 @@ func schema_koord_api_diagnostics_v1alpha1_Withheld(ref common.ReferenceCallback
 					},
 				},
 				Required: []string{"resource", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkloadOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkloadOverview is a workload, or another group of pods, with what its pods request and use. Its name is that of the workload with its kind, such as deployment/web, or the values by which pods are grouped.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"workload": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Workload is the controller; absent where pods are grouped by something else.",
+							Ref:         ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods that have not ended, Waiting of them without a node, and Measured of them with a measured usage.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"waiting": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"measured": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"cpu": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPU in millicores, and Memory in bytes.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.WorkloadResource{}.OpenAPIModelName()),
+						},
+					},
+					"memory": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1alpha1.WorkloadResource{}.OpenAPIModelName()),
+						},
+					},
+					"observedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ObservedAt is the time of the oldest measurement.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"pods", "waiting", "measured", "cpu", "memory"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName(), v1alpha1.WorkloadResource{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkloadOverviewList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkloadOverviewList is what `koordctl top workloads -o json` prints.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.WorkloadOverview{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"unknown": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unknown names the inputs that could not be read; empty when all were.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.UnknownInput{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.WorkloadOverview{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkloadResource(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkloadResource is what pods request of a resource and what they use.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"requested": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Requested in all tiers, Mid and Batch of it in these.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"mid": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"batch": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"used": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Used as measured, and Idle what measured pods request and do not use; absent when no pod is measured.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"idle": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"recommended": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Recommended by the Recommendations of the workloads, for those of the pods that have one; absent for none.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"requested"},
 			},
 		},
 	}
