@@ -45,6 +45,7 @@ var asking = map[string]string{
 	"install":             "install",
 	"status":              "status",
 	"uninstall":           "uninstall --yes",
+	"top workloads":       "top workloads -A",
 	"whatif drain":        "whatif drain worker-1",
 	"whatif add-nodes":    "whatif add-nodes worker-1",
 	"whatif scale":        "whatif scale deployment/web --replicas 3 -n shop",

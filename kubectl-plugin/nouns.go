@@ -32,6 +32,7 @@ func nouns() []noun {
 	return []noun{
 		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand},
 		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand},
+		{Kind: source.KindWorkload, top: newTopWorkloadsCommand},
 		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand},

@@ -149,7 +149,8 @@ func checkNoun(t *testing.T, v verb, n noun) {
 		}
 	}
 	got := run(t, completeCluster(t), line+" -o name")
-	if kind, named, _ := strings.Cut(strings.TrimSpace(got.stdout), "/"); !namesKind(kind) || named == "" || got.code != ExitOK {
+	ofOthers := n.Kind == source.KindWorkload // whose names say which of kubectl's kinds they are
+	if kind, named, _ := strings.Cut(strings.TrimSpace(got.stdout), "/"); !namesKind(kind) && !ofOthers || named == "" || got.code != ExitOK {
 		t.Errorf("%s -o name: %+v", line, got)
 	}
 	if got := run(t, completeCluster(t), commandOf(v, n.Name)+" a/b/c"); got.code != ExitUsage {

@@ -100,7 +100,8 @@ func (o *output) print(s *session, obj runtime.Object, subject string, people fu
 	return o.printer.PrintObj(obj, s.Streams.Out)
 }
 
-// printNames writes KIND/NAME of the real objects, so that the output feeds kubectl.
+// printNames writes KIND/NAME of the real objects, so that the output feeds kubectl. A name that says its kind already, as that of a
+// workload does, stands alone.
 func printNames(w io.Writer, obj runtime.Object, subject string) error {
 	items := []runtime.Object{obj}
 	if meta.IsListType(obj) {
@@ -114,7 +115,11 @@ func printNames(w io.Writer, obj runtime.Object, subject string) error {
 		if err != nil {
 			return fmt.Errorf("read the name of an item of the answer: %w", err)
 		}
-		if _, err := fmt.Fprintf(w, "%s/%s\n", subject, accessor.GetName()); err != nil {
+		name := accessor.GetName()
+		if !strings.Contains(name, "/") {
+			name = subject + "/" + name
+		}
+		if _, err := fmt.Fprintln(w, name); err != nil {
 			return err
 		}
 	}

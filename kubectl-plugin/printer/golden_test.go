@@ -71,6 +71,7 @@ func views(t testing.TB) map[string]view {
 	maps.Copy(all, whatifViews())
 	maps.Copy(all, placementViews())
 	maps.Copy(all, whatifQuotaViews())
+	maps.Copy(all, workloadViews())
 	maps.Copy(all, quotaViews())
 	maps.Copy(all, admissionViews())
 	return all
