@@ -267,13 +267,21 @@ func writeSchedulerConfig(t *testing.T, file, name string, settings []setting) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := listener.Addr().(*net.TCPAddr).Port
+		_ = listener.Close() // so that a process can listen there
+		if _, given := givenPorts.LoadOrStore(port, true); !given {
+			return port
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port
 }
+
+// givenPorts are those that freePort returned: the kernel may name one again before its process listens there.
+var givenPorts sync.Map
 
 // explain asks the scheduler itself why a pod is where it is, with up to 100 nodes in each group.
 func (s *scheduler) explain(ctx context.Context, namespace, pod string) (*diagnosticsv1alpha1.PodExplanation, error) {
