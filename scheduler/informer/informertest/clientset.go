@@ -2,6 +2,8 @@
 package informertest
 
 import (
+	"sync"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -22,10 +24,44 @@ func NewClientset(objects ...runtime.Object) *fake.Clientset {
 		if err != nil {
 			return true, nil, err
 		}
-		return true, watch.Filter(shared, func(event watch.Event) (watch.Event, bool) {
-			event.Object = event.Object.DeepCopyObject()
-			return event, true
-		}), nil
+		return true, newCopies(shared), nil
 	})
 	return client
+}
+
+// copies is a watch whose objects are copies of those of another one. Unlike watch.Filter, it ends when it is stopped, also with an
+// event that nobody reads: a goroutine that stays fails a test in simulated time.
+type copies struct {
+	shared  watch.Interface
+	result  chan watch.Event
+	stopped chan struct{}
+	stop    func()
+}
+
+func newCopies(shared watch.Interface) *copies {
+	c := &copies{shared: shared, result: make(chan watch.Event), stopped: make(chan struct{})}
+	c.stop = sync.OnceFunc(func() { close(c.stopped) })
+	go c.run()
+	return c
+}
+
+func (c *copies) run() {
+	defer close(c.result)
+	for event := range c.shared.ResultChan() {
+		event.Object = event.Object.DeepCopyObject()
+		select {
+		case c.result <- event:
+		case <-c.stopped:
+			return
+		}
+	}
+}
+
+// ResultChan is closed once the watch is stopped.
+func (c *copies) ResultChan() <-chan watch.Event { return c.result }
+
+// Stop ends the watch. It may be called more than once.
+func (c *copies) Stop() {
+	c.stop()
+	c.shared.Stop()
 }
