@@ -65,15 +65,13 @@ func (s *simulation) adaption(ctx context.Context, w *clusterView, e *evaluation
 
 // adding adds an empty node like another one.
 func (s *simulation) adding(w *clusterView, of shape) candidate {
-	node := of.empty()
+	name := of.like.Name
 	for taken := true; taken; {
-		node.Name += "-like"
-		_, err := w.Get(node.Name)
+		name += "-like"
+		_, err := w.Get(name)
 		taken = err == nil
 	}
-	if _, named := node.Labels[corev1.LabelHostname]; named {
-		node.Labels[corev1.LabelHostname] = node.Name
-	}
+	node := of.named(name)
 	return candidate{
 		cost: costAddNode,
 		fix: diagnosticsv1alpha1.Fix{

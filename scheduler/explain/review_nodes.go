@@ -33,11 +33,7 @@ func (r *placementReview) join(asked []diagnosticsv1alpha1.PlacementReviewNodes)
 
 // joinOne adds one node, with the pods that every node like it has.
 func (r *placementReview) joinOne(like fwk.NodeInfo) (string, error) {
-	node := shape{like: like.Node()}.empty()
-	node.Name = r.newName(like.Node().Name)
-	if _, named := node.Labels[corev1.LabelHostname]; named {
-		node.Labels[corev1.LabelHostname] = node.Name
-	}
+	node := shape{like: like.Node()}.named(r.newName(like.Node().Name))
 	r.view = r.view.withNewNode(node, like.Node().Name, r.engine.config.Now())
 	for _, info := range like.GetPods() {
 		pod := info.GetPod()

@@ -35,6 +35,16 @@ func (s shape) empty() *corev1.Node {
 	return node
 }
 
+// named is such a node with a name of its own.
+func (s shape) named(name string) *corev1.Node {
+	node := s.empty()
+	node.Name = name
+	if _, labelled := node.Labels[corev1.LabelHostname]; labelled {
+		node.Labels[corev1.LabelHostname] = name
+	}
+	return node
+}
+
 // difference says in what the node differs from the existing one.
 func (s shape) difference() string {
 	if len(s.without) == 0 {
