@@ -3,7 +3,6 @@ package printer
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
@@ -11,13 +10,7 @@ import (
 // PlacementForecast prints where pods would get nodes: the verdict first, then the pods that wait, the nodes that take pods, what refuses
 // the first one without a node, and how full the cluster is.
 func PlacementForecast(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
-	var b strings.Builder
-	role := placementRole(f.Verdict)
-	wrapped(&b, o, 0, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(f.Verdict)))+": "+o.Style.Paint(Strong, o.Style.Clean(f.Message)))
-	for _, note := range f.Notes {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	if err := forecastHead(w, placementRole(f.Verdict), string(f.Verdict), f.Message, nil, f.Notes, o); err != nil {
 		return err
 	}
 	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.PlacementForecast, Options) error{

@@ -77,8 +77,13 @@ func requestCell(r *diagnosticsv1alpha1.ResourceRecommendation, unit diagnostics
 }
 
 func amountCell(amount *int64, unit diagnosticsv1alpha1.Unit) cell {
+	return amountOr(amount, unit, "-")
+}
+
+// amountOr is an amount, or a word where there is none.
+func amountOr(amount *int64, unit diagnosticsv1alpha1.Unit, word string) cell {
 	if amount == nil {
-		return painted(Dim, "-")
+		return painted(Dim, word)
 	}
 	return text(Quantity(*amount, unit))
 }

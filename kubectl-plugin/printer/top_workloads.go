@@ -49,24 +49,10 @@ func workloadCells(r *diagnosticsv1alpha1.WorkloadOverview, o Options) []cell {
 	}
 	return []cell{
 		text(r.Name), text(fmt.Sprint(r.Pods)), waiting,
-		text(Quantity(r.CPU.Requested, cpu)), measuredCell(r.CPU.Used, cpu), measuredCell(r.CPU.Idle, cpu), recommendedCell(r.CPU.Recommended, cpu), batchShare(r),
-		text(Quantity(r.Memory.Requested, memory)), measuredCell(r.Memory.Used, memory), measuredCell(r.Memory.Idle, memory), recommendedCell(r.Memory.Recommended, memory),
+		text(Quantity(r.CPU.Requested, cpu)), amountOr(r.CPU.Used, cpu, unknown), amountOr(r.CPU.Idle, cpu, unknown), amountOr(r.CPU.Recommended, cpu, none), batchShare(r),
+		text(Quantity(r.Memory.Requested, memory)), amountOr(r.Memory.Used, memory, unknown), amountOr(r.Memory.Idle, memory, unknown), amountOr(r.Memory.Recommended, memory, none),
 		text(Age(o.Now, r.ObservedAt)),
 	}
-}
-
-func measuredCell(amount *int64, unit diagnosticsv1alpha1.Unit) cell {
-	if amount == nil {
-		return painted(Dim, unknown)
-	}
-	return text(Quantity(*amount, unit))
-}
-
-func recommendedCell(amount *int64, unit diagnosticsv1alpha1.Unit) cell {
-	if amount == nil {
-		return painted(Dim, none)
-	}
-	return text(Quantity(*amount, unit))
 }
 
 // batchShare is the part of the requested CPU that is batch.

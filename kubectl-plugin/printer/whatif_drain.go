@@ -10,14 +10,7 @@ import (
 
 // DrainForecast prints what draining nodes does: the verdict first, then the pods, what holds them up, and the other nodes.
 func DrainForecast(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) error {
-	var b strings.Builder
-	role := drainRole(f.Verdict)
-	wrapped(&b, o, 0, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(f.Verdict)))+": "+o.Style.Paint(Strong, o.Style.Clean(f.Message)))
-	b.WriteString("  " + o.Style.Clean(f.Command) + "\n")
-	for _, note := range f.Notes {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	if err := forecastHead(w, drainRole(f.Verdict), string(f.Verdict), f.Message, []string{f.Command}, f.Notes, o); err != nil {
 		return err
 	}
 	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.DrainForecast, Options) error{

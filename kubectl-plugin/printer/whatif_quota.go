@@ -2,24 +2,17 @@ package printer
 
 import (
 	"io"
-	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
 // QuotaForecast prints what a change of a quota does: the verdict first, then the change, the quotas and the waiting pods.
 func QuotaForecast(w io.Writer, f *diagnosticsv1alpha1.QuotaForecast, o Options) error {
-	var b strings.Builder
-	role := quotaForecastRole(f.Verdict)
-	wrapped(&b, o, 0, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(f.Verdict)))+": "+o.Style.Paint(Strong, o.Style.Clean(f.Message)))
+	edits := make([]string, len(f.Edits))
 	for i := range f.Edits {
-		edit := &f.Edits[i]
-		b.WriteString("  " + o.Style.Clean(edit.Field+": "+orNone(edit.Before)+" -> "+orNone(edit.After)) + "\n")
+		edits[i] = f.Edits[i].Field + ": " + orNone(f.Edits[i].Before) + " -> " + orNone(f.Edits[i].After)
 	}
-	for _, note := range f.Notes {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
-	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
+	if err := forecastHead(w, quotaForecastRole(f.Verdict), string(f.Verdict), f.Message, edits, f.Notes, o); err != nil {
 		return err
 	}
 	if err := changedQuotas(w, f, o); err != nil {
