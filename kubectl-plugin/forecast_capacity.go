@@ -48,7 +48,6 @@ func newForecastCapacityCommand(s *session) *cobra.Command {
 			if err := o.copied(s, source.CopiedKinds, args); err != nil {
 				return err
 			}
-			o.query.Waiting = len(o.query.NewNodes) > 0
 			if err := o.complete(); err != nil {
 				return err
 			}

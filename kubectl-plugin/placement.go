@@ -28,7 +28,9 @@ func (o *placementOptions) addFlags(cmd *cobra.Command) {
 	o.gate.addFlags(cmd)
 }
 
+// complete checks the flags. Pods that wait are placed first where nodes are added, as they would take them before others come.
 func (o *placementOptions) complete() error {
+	o.query.Waiting = len(o.query.NewNodes) > 0
 	if err := o.gate.complete(); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -97,6 +98,20 @@ func (c roomy) answer(spec *diagnosticsv1alpha1.PlacementReviewSpec) diagnostics
 	return status
 }
 
+// once answers one question, and is gone for the others.
+type once struct {
+	http.Handler
+	asked atomic.Bool
+}
+
+func (o *once) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if o.asked.Swap(true) {
+		livetest.Fail(w, http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "the server is currently unable to handle the request")
+		return
+	}
+	o.Handler.ServeHTTP(w, r)
+}
+
 // scaledCluster has two workloads, one of them without pods, and pods that wait.
 func scaledCluster() *livetest.Server {
 	web := func(name string, minute int) corev1.Pod {
@@ -130,37 +145,38 @@ func TestPlacementForecasts(t *testing.T) {
 		line   string
 		server func(*livetest.Server)
 	}{
-		"scale-fits":           {"whatif scale deployment/web -n shop --replicas 5", same},
-		"scale-partial":        {"whatif scale deploy web -n shop --replicas 9 --fail-on=error", same},
-		"scale-full":           {"whatif scale deployment/web -n shop --replicas 9", func(s *livetest.Server) { s.Diagnostics = roomy{} }},
-		"scale-new-nodes":      {"whatif scale deployment/web -n shop --replicas 7 --new-nodes worker-1=2", same},
-		"scale-json":           {"whatif scale deployment/web -n shop --replicas 9 -o json", same},
-		"scale-name":           {"whatif scale deployment/web -n shop --replicas 5 -o name", same},
-		"scale-down":           {"whatif scale deployment/web -n shop --replicas 2", same},
-		"scale-far":            {"whatif scale deployment/web -n shop --replicas 2000", same},
-		"scale-without-pods":   {"whatif scale deployment/idle -n shop --replicas 2", same},
-		"scale-unknown":        {"whatif scale deployment/wep -n shop --replicas 2", same},
-		"scale-unknown-type":   {"whatif scale node/worker-1 --replicas 2", same},
-		"scale-of-nothing":     {"whatif scale --replicas 2", same},
-		"scale-to-nothing":     {"whatif scale deployment/web", same},
-		"scale-negative":       {"whatif scale deployment/web --replicas=-1", same},
-		"scale-denied":         {"whatif scale deployment/web -n shop --replicas 5", func(s *livetest.Server) { s.Denied = []string{"create placementreviews"} }},
-		"scale-no-workload":    {"whatif scale deployment/web -n shop --replicas 5", func(s *livetest.Server) { s.Denied = []string{"get deployments"} }},
-		"scale-no-scheduler":   {"whatif scale deployment/web -n shop --replicas 5 --strict", func(s *livetest.Server) { s.Diagnostics = nil }},
-		"add-nodes":            {"whatif add-nodes worker-1=2", func(s *livetest.Server) { s.Diagnostics = roomy{"worker-2": 1} }},
-		"add-nodes-wide":       {"whatif add-nodes worker-1=2 -o wide", func(s *livetest.Server) { s.Diagnostics = roomy{"worker-2": 1} }},
-		"add-nodes-of-none":    {"whatif add-nodes", same},
-		"add-nodes-unknown":    {"whatif add-nodes worker-9", same},
-		"add-nodes-too-many":   {"whatif add-nodes worker-1=60 worker-2=41", same},
-		"add-nodes-bad-count":  {"whatif add-nodes worker-1=few", same},
-		"capacity":             {"forecast capacity deployment/web -n shop", same},
-		"capacity-of-a-pod":    {"forecast capacity pod/web-old -n shop", same},
-		"capacity-at-least":    {"forecast capacity pod/web-old -n shop --most 2", same},
-		"capacity-new-nodes":   {"forecast capacity pod web-old -n shop --new-nodes worker-2", same},
-		"capacity-none":        {"forecast capacity pod/web-old -n shop --fail-on=error", func(s *livetest.Server) { s.Diagnostics = roomy{} }},
-		"capacity-unknown-pod": {"forecast capacity pod/web-odl -n shop", same},
-		"capacity-too-many":    {"forecast capacity pod/web-old -n shop --most 5000", same},
-		"capacity-name-alone":  {"forecast capacity web-old -n shop", same},
+		"scale-fits":             {"whatif scale deployment/web -n shop --replicas 5", same},
+		"scale-partial":          {"whatif scale deploy web -n shop --replicas 9 --fail-on=error", same},
+		"scale-full":             {"whatif scale deployment/web -n shop --replicas 9", func(s *livetest.Server) { s.Diagnostics = roomy{} }},
+		"scale-new-nodes":        {"whatif scale deployment/web -n shop --replicas 7 --new-nodes worker-1=2", same},
+		"scale-json":             {"whatif scale deployment/web -n shop --replicas 9 -o json", same},
+		"scale-name":             {"whatif scale deployment/web -n shop --replicas 5 -o name", same},
+		"scale-down":             {"whatif scale deployment/web -n shop --replicas 2", same},
+		"scale-far":              {"whatif scale deployment/web -n shop --replicas 2000", same},
+		"scale-without-pods":     {"whatif scale deployment/idle -n shop --replicas 2", same},
+		"scale-unknown":          {"whatif scale deployment/wep -n shop --replicas 2", same},
+		"scale-unknown-type":     {"whatif scale node/worker-1 --replicas 2", same},
+		"scale-of-nothing":       {"whatif scale --replicas 2", same},
+		"scale-to-nothing":       {"whatif scale deployment/web", same},
+		"scale-negative":         {"whatif scale deployment/web --replicas=-1", same},
+		"scale-denied":           {"whatif scale deployment/web -n shop --replicas 5", func(s *livetest.Server) { s.Denied = []string{"create placementreviews"} }},
+		"scale-no-workload":      {"whatif scale deployment/web -n shop --replicas 5", func(s *livetest.Server) { s.Denied = []string{"get deployments"} }},
+		"scale-no-scheduler":     {"whatif scale deployment/web -n shop --replicas 5 --strict", func(s *livetest.Server) { s.Diagnostics = nil }},
+		"add-nodes":              {"whatif add-nodes worker-1=2", func(s *livetest.Server) { s.Diagnostics = roomy{"worker-2": 1} }},
+		"add-nodes-wide":         {"whatif add-nodes worker-1=2 -o wide", func(s *livetest.Server) { s.Diagnostics = roomy{"worker-2": 1} }},
+		"add-nodes-not-compared": {"whatif add-nodes worker-1=2", func(s *livetest.Server) { s.Diagnostics = &once{Handler: roomy{"worker-2": 1}} }},
+		"add-nodes-of-none":      {"whatif add-nodes", same},
+		"add-nodes-unknown":      {"whatif add-nodes worker-9", same},
+		"add-nodes-too-many":     {"whatif add-nodes worker-1=60 worker-2=41", same},
+		"add-nodes-bad-count":    {"whatif add-nodes worker-1=few", same},
+		"capacity":               {"forecast capacity deployment/web -n shop", same},
+		"capacity-of-a-pod":      {"forecast capacity pod/web-old -n shop", same},
+		"capacity-at-least":      {"forecast capacity pod/web-old -n shop --most 2", same},
+		"capacity-new-nodes":     {"forecast capacity pod web-old -n shop --new-nodes worker-2", same},
+		"capacity-none":          {"forecast capacity pod/web-old -n shop --fail-on=error", func(s *livetest.Server) { s.Diagnostics = roomy{} }},
+		"capacity-unknown-pod":   {"forecast capacity pod/web-odl -n shop", same},
+		"capacity-too-many":      {"forecast capacity pod/web-old -n shop --most 5000", same},
+		"capacity-name-alone":    {"forecast capacity web-old -n shop", same},
 		"capacity-hostile": {"forecast capacity pod/web-old -n shop", func(s *livetest.Server) {
 			s.Diagnostics = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")

@@ -28,7 +28,6 @@ const whatifAddNodesExamples = `  # Show which waiting pods get a node with thre
 
 func newWhatifAddNodesCommand(s *session) *cobra.Command {
 	o := &placementOptions{}
-	o.query.Waiting = true
 	cmd := &cobra.Command{
 		Use:               "add-nodes NODE[=COUNT]...",
 		Aliases:           []string{"add-node"},

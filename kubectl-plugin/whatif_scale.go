@@ -50,7 +50,6 @@ func newWhatifScaleCommand(s *session) *cobra.Command {
 			if err := o.copied(s, source.WorkloadKinds, args); err != nil {
 				return err
 			}
-			o.query.Waiting = len(o.query.NewNodes) > 0
 			if err := o.complete(); err != nil {
 				return err
 			}

@@ -137,15 +137,16 @@ func (c *clients) workload(ctx context.Context, of *source.CopiedPods) (*scalabl
 	return workload, nil
 }
 
-// forecastPlacement asks the scheduler.
+// forecastPlacement asks the scheduler; where pods that wait are placed on new nodes, also where they go without.
 func (c *clients) forecastPlacement(ctx context.Context, in *objects.PlacementSnapshot) (*diagnosticsv1alpha1.PlacementForecast, error) {
-	question := objects.PlacementQuestion(in)
-	review, note, err := c.reviewPlacements(ctx, question)
+	review, note, err := c.reviewPlacements(ctx, objects.PlacementQuestion(in))
 	if err != nil {
 		return nil, err
 	}
+	unknown := "where pods go is unknown"
 	var without *diagnosticsv1alpha1.PlacementReviewStatus
-	if review != nil && in.Waiting && len(in.NewNodes) > 0 {
+	if review != nil && in.Waiting {
+		unknown = "where pods go without the new nodes is unknown"
 		if without, note, err = c.reviewPlacements(ctx, &diagnosticsv1alpha1.PlacementReviewSpec{Waiting: true}); err != nil {
 			return nil, err
 		}
@@ -153,7 +154,7 @@ func (c *clients) forecastPlacement(ctx context.Context, in *objects.PlacementSn
 	answer := objects.ForecastPlacement(in, review, without)
 	if note != nil {
 		answer.Findings = append([]diagnosticsv1alpha1.Finding{*withoutAlternative(note)}, answer.Findings...)
-		answer.Incomplete = append(answer.Incomplete, withoutAlternative(note).Message+"; where pods go is unknown")
+		answer.Incomplete = append(answer.Incomplete, withoutAlternative(note).Message+"; "+unknown)
 	}
 	return answer, nil
 }

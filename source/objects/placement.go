@@ -67,6 +67,8 @@ type placementForecast struct {
 	requests map[corev1.ResourceName]int64
 	// on counts the pods that each node gets.
 	on map[string]int32
+	// compared is true where it is known what waiting pods get without the new nodes.
+	compared bool
 }
 
 // ForecastPlacement puts the forecast together from the scheduler's answer, and the one without the new nodes where there are any; nil for
@@ -92,7 +94,7 @@ func ForecastPlacement(in *PlacementSnapshot, review, without *diagnosticsv1alph
 // waiting takes over the pods that wait, with the nodes that they would get without the new ones.
 func (f *placementForecast) waiting(without *diagnosticsv1alpha1.PlacementReviewStatus) {
 	elsewhere := map[string]string{}
-	if without != nil {
+	if f.compared = without != nil; f.compared {
 		for i := range without.Placements {
 			elsewhere[without.Placements[i].Namespace+"/"+without.Placements[i].Name] = without.Placements[i].Node
 		}

@@ -40,7 +40,10 @@ func (f *placementForecast) ofWaiting() string {
 	}
 	text := fmt.Sprintf("%d of %s a node", placed, waitingPods(all))
 	if len(f.in.NewNodes) > 0 {
-		text += fmt.Sprintf(" with %s, %d without", counted(len(f.answer.NewNodes), "more node"), without)
+		text += " with " + counted(len(f.answer.NewNodes), "more node")
+	}
+	if f.compared {
+		text += fmt.Sprintf(", %d without", without)
 	}
 	if gated > 0 {
 		text += fmt.Sprintf("; %d gated", gated)
