@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // Admission prints what admission would do with each pod.
@@ -114,7 +115,7 @@ func admissionProfiles(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation,
 		profileLines(&b, p, o)
 	}
 	if unselected > mostUnselected && !o.Wide {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s not selecting the pod; -o wide lists all", count(unselected-mostUnselected, "more profile"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s not selecting the pod; -o wide lists all", phrase.Counted(unselected-mostUnselected, "more profile"))))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

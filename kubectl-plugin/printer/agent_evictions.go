@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	inputs "koordinator.sh/koord/decision/core/unknown"
 )
 
@@ -37,7 +38,7 @@ func agentEvictions(w io.Writer, f *diagnosticsv1alpha1.EvictionForecast, o Opti
 		}
 	}
 	if silent > 0 {
-		if err := line(w, o, Dim, count(silent, "feature")+" disabled or without a threshold; -o wide lists all"); err != nil {
+		if err := line(w, o, Dim, phrase.Counted(silent, "feature")+" disabled or without a threshold; -o wide lists all"); err != nil {
 			return err
 		}
 	}
@@ -48,12 +49,12 @@ func trendSentence(f *diagnosticsv1alpha1.EvictionForecast) string {
 	var parts []string
 	if trend := f.Trend; trend != nil {
 		parts = append(parts, fmt.Sprintf("trend: %s and %s per hour (%s over %s)", signed(trend.CPUPerHour, diagnosticsv1alpha1.MilliCPU),
-			signed(trend.MemoryPerHour, diagnosticsv1alpha1.Bytes), count(int(trend.Samples), "sample"), seconds(trend.OverSeconds)))
+			signed(trend.MemoryPerHour, diagnosticsv1alpha1.Bytes), phrase.Counted(int(trend.Samples), "sample"), seconds(trend.OverSeconds)))
 	} else {
 		parts = append(parts, "the usage trend is unknown")
 	}
 	if f.EvictedWithinSeconds > 0 {
-		parts = append(parts, fmt.Sprintf("%s within the last %s", count(int(f.Evicted), "eviction"), seconds(f.EvictedWithinSeconds)))
+		parts = append(parts, fmt.Sprintf("%s within the last %s", phrase.Counted(int(f.Evicted), "eviction"), seconds(f.EvictedWithinSeconds)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -173,10 +174,10 @@ func candidates(w io.Writer, f *diagnosticsv1alpha1.EvictionForecast, o Options)
 		}
 		var rest []string
 		if trigger.CandidatesOmitted > 0 {
-			rest = append(rest, count(int(trigger.CandidatesOmitted), "more candidate"))
+			rest = append(rest, phrase.Counted(int(trigger.CandidatesOmitted), "more candidate"))
 		}
 		if trigger.Protected > 0 {
-			rest = append(rest, count(int(trigger.Protected), "pod")+" never evicted")
+			rest = append(rest, phrase.Counted(int(trigger.Protected), "pod")+" never evicted")
 		}
 		if len(rest) > 0 {
 			if err := line(w, o, Dim, "and "+strings.Join(rest, ", ")); err != nil {
@@ -250,14 +251,14 @@ func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Opt
 	}
 	var b strings.Builder
 	for _, why := range slices.Sorted(maps.Keys(unheard)) {
-		text := count(unheard[why], "node") + " unknown"
+		text := phrase.Counted(unheard[why], "node") + " unknown"
 		if why != "" {
 			text += ": " + why
 		}
 		wrapped(&b, o, 0, o.Style.Paint(Warn, text))
 	}
 	if silent > 0 {
-		wrapped(&b, o, 0, o.Style.Paint(Dim, count(silent, "node")+" without an eviction trigger as configured; -o wide lists all"))
+		wrapped(&b, o, 0, o.Style.Paint(Dim, phrase.Counted(silent, "node")+" without an eviction trigger as configured; -o wide lists all"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

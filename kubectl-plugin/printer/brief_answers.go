@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // BriefPod is a PodExplanation in short.
@@ -19,7 +20,7 @@ func BriefPod(e *diagnosticsv1alpha1.PodExplanation) Brief {
 	a := Brief{Role: VerdictRole(s.Verdict), Sentence: string(s.Verdict) + ": " + s.Summary, Code: s.Code}
 	for i := range s.Groups {
 		g := &s.Groups[i]
-		a.Evidence = append(a.Evidence, count(int(g.Count), "node")+": "+cmp.Or(g.Message, g.Reason)+" ["+g.Code+"]")
+		a.Evidence = append(a.Evidence, phrase.Counted(int(g.Count), "node")+": "+cmp.Or(g.Message, g.Reason)+" ["+g.Code+"]")
 	}
 	if s.Fix != nil {
 		// The change that helps must not be the line that is cut.
@@ -67,7 +68,7 @@ func BriefQuota(q *diagnosticsv1alpha1.QuotaExplanation) Brief {
 	if len(q.Refused) > 0 {
 		text := "pod " + q.Refused[0].Name + " does not fit: " + q.Refused[0].Message
 		if more := len(q.Refused) - 1 + int(q.RefusedOmitted); more > 0 {
-			text = fmt.Sprintf("%s (and %s)", text, count(more, "other pod"))
+			text = fmt.Sprintf("%s (and %s)", text, phrase.Counted(more, "other pod"))
 		}
 		a.Evidence = append(a.Evidence, text)
 	}

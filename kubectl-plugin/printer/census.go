@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // census prints which of the reservations that a pod is an owner of it cannot use, and why.
@@ -26,7 +27,7 @@ func census(w io.Writer, c *diagnosticsv1alpha1.ReservationCensus, o Options) er
 		}
 		t.add(text(strconv.Itoa(int(r.Count))), text(r.Code), text(names), painted(Strong, r.Reason))
 	}
-	title := fmt.Sprintf("%d of %s for the pod can be used", c.Matched-refused, count(int(c.Matched), "reservation"))
+	title := fmt.Sprintf("%d of %s for the pod can be used", c.Matched-refused, phrase.Counted(int(c.Matched), "reservation"))
 	var b strings.Builder
 	b.WriteString("\n")
 	wrapped(&b, o, 0, o.Style.Paint(Header, title))

@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // ConfigFindings prints what is wrong with a configuration: one paragraph a finding with its place, and below it the cause,
@@ -85,7 +86,7 @@ func holdsOn(f *configuration.Finding) string {
 		if text != "" {
 			text += ", "
 		}
-		text += count(f.Nodes, "node")
+		text += phrase.Counted(f.Nodes, "node")
 	}
 	return text
 }
@@ -102,7 +103,7 @@ func findingCounts(found []configuration.Finding) string {
 		word     string
 	}{{diagnosticsv1alpha1.SeverityError, "error"}, {diagnosticsv1alpha1.SeverityWarning, "warning"}, {diagnosticsv1alpha1.SeverityInfo, "note"}} {
 		if n := counts[severity.severity]; n > 0 {
-			parts = append(parts, count(n, severity.word))
+			parts = append(parts, phrase.Counted(n, severity.word))
 		}
 	}
 	if len(parts) == 0 {

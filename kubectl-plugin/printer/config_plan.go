@@ -9,6 +9,7 @@ import (
 
 	"koordinator.sh/koord/decision/config/configplan"
 	"koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // ConfigPlanView is a plan with what was noticed about the new configuration.
@@ -66,9 +67,9 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 	s := &v.Plan.Summary
 	var b strings.Builder
 	if v.Plan.Empty() {
-		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(fmt.Sprintf("%s: no change on %s", v.Subject, count(s.Nodes, "node")))))
+		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(fmt.Sprintf("%s: no change on %s", v.Subject, phrase.Counted(s.Nodes, "node")))))
 	} else {
-		reach := []string{fmt.Sprintf("%d of %s affected", s.NodesAffected, count(s.Nodes, "node"))}
+		reach := []string{fmt.Sprintf("%d of %s affected", s.NodesAffected, phrase.Counted(s.Nodes, "node"))}
 		for _, part := range []struct {
 			n          *int
 			noun, text string
@@ -78,7 +79,7 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 			case part.n == nil:
 				reach = append(reach, unknown+" "+part.noun+"s "+part.text)
 			case *part.n > 0:
-				reach = append(reach, count(*part.n, part.noun)+" "+part.text)
+				reach = append(reach, phrase.Counted(*part.n, part.noun)+" "+part.text)
 			}
 		}
 		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(v.Subject+": "+strings.Join(reach, ", "))))
@@ -126,10 +127,10 @@ func planStrategies(w io.Writer, p *configplan.Plan, o Options) error {
 func planGroups(w io.Writer, p *configplan.Plan, o Options) error {
 	for i, g := range p.Groups {
 		if i == shownRows && !o.Wide {
-			return more(w, count(len(p.Groups)-i, "group")+" more; -o wide lists all", o)
+			return more(w, phrase.Counted(len(p.Groups)-i, "group")+" more; -o wide lists all", o)
 		}
 		var b strings.Builder
-		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s (%s), writing %s", count(g.Nodes, "node"), nodeNames(g.Names, o), strings.Join(g.Writes, ", "))))
+		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s (%s), writing %s", phrase.Counted(g.Nodes, "node"), nodeNames(g.Names, o), strings.Join(g.Writes, ", "))))
 		if _, err := io.WriteString(w, b.String()); err != nil {
 			return err
 		}

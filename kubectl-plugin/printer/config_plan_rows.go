@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/decision/config/configplan"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // planNodes lists nodes whose offers change, those that lose most first unless all are asked for.
@@ -34,7 +35,7 @@ func planNodes(w io.Writer, p *configplan.Plan, o Options) error {
 	if _, err := t.render(w, o); err != nil || omitted == 0 {
 		return err
 	}
-	return more(w, count(omitted, "more change")+" with smaller losses; -o wide lists all", o)
+	return more(w, phrase.Counted(omitted, "more change")+" with smaller losses; -o wide lists all", o)
 }
 
 func anyRatios(p *configplan.Plan) bool {
@@ -58,7 +59,7 @@ func planRatios(w io.Writer, p *configplan.Plan, o Options) error {
 	if _, err := t.render(w, o); err != nil || omitted == 0 {
 		return err
 	}
-	return more(w, count(omitted, "ratio")+" more; -o wide lists all", o)
+	return more(w, phrase.Counted(omitted, "ratio")+" more; -o wide lists all", o)
 }
 
 type offerRow struct {
@@ -121,7 +122,7 @@ func planPods(w io.Writer, p *configplan.Plan, o Options) error {
 	if _, err := t.render(w, o); err != nil || omitted == 0 {
 		return err
 	}
-	return more(w, count(omitted, "pod")+" more; -o wide lists all", o)
+	return more(w, phrase.Counted(omitted, "pod")+" more; -o wide lists all", o)
 }
 
 func planQuotas(w io.Writer, p *configplan.Plan, o Options) error {

@@ -10,6 +10,7 @@ import (
 
 	"koordinator.sh/koord/decision/config/configplan"
 	"koordinator.sh/koord/decision/config/configuration"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // unset stands for a value that is not set.
@@ -129,7 +130,7 @@ func changesInBrief(changes []configplan.SettingChange, o Options) string {
 	first := changes[0]
 	text := first.Path + " " + cmp.Or(first.Old, unset) + o.Style.Arrow() + cmp.Or(first.New, unset)
 	if more := len(changes) - 1; more > 0 {
-		text += " and " + count(more, "other")
+		text += " and " + phrase.Counted(more, "other")
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/nodeqos/agentview"
 )
 
@@ -50,7 +51,7 @@ func cpuMap(w io.Writer, cpus *diagnosticsv1alpha1.CPUExplanation, o Options) er
 				counts[uses[cpu]]++
 			}
 		}
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("socket %d, NUMA node %d: %s", zone.Socket, zone.NUMANode, count(len(cores), "core"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("socket %d, NUMA node %d: %s", zone.Socket, zone.NUMANode, phrase.Counted(len(cores), "core"))))
 		drawCores(&b, cores, uses, o)
 	}
 	if b.Len() == 0 {

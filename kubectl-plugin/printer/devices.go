@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/scheduling/deviceview"
 )
 
@@ -138,7 +139,7 @@ func (s *deviceSum) add(t *diagnosticsv1alpha1.DeviceTypeOverview) {
 }
 
 func (s *deviceSum) text() string {
-	parts := []string{fmt.Sprintf("%s on %s", count(s.devices, "device"), count(s.nodes, "node"))}
+	parts := []string{fmt.Sprintf("%s on %s", phrase.Counted(s.devices, "device"), phrase.Counted(s.nodes, "node"))}
 	if broken := s.devices - s.healthy; broken > 0 {
 		parts = append(parts, fmt.Sprintf("%d not healthy", broken))
 	}

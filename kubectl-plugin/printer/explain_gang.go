@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // Gang prints how far a gang is, what it waits for, what comes next, and its members.
@@ -34,7 +35,7 @@ func Gang(w io.Writer, g *diagnosticsv1alpha1.GangExplanation, o Options) error 
 }
 
 func gangCause(cause diagnosticsv1alpha1.GangCause) string {
-	text := count(int(cause.Members), "member") + ": " + cause.Message
+	text := phrase.Counted(int(cause.Members), "member") + ": " + cause.Message
 	if cause.Follows {
 		text += " (follows from another member)"
 	}
@@ -126,5 +127,5 @@ func gangMembers(w io.Writer, g *diagnosticsv1alpha1.GangExplanation, o Options)
 	if _, err := t.render(w, o); err != nil || len(g.Members) <= most {
 		return err
 	}
-	return line(w, o, Dim, fmt.Sprintf("and %s; -o wide lists all", count(len(g.Members)-most, "more member")))
+	return line(w, o, Dim, fmt.Sprintf("and %s; -o wide lists all", phrase.Counted(len(g.Members)-most, "more member")))
 }

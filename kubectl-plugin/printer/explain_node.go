@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // NodeExplanation prints where a node's batch and mid resources come from: the answer, a waterfall a resource, why
@@ -65,7 +66,7 @@ func podCount(n *int32) string {
 	if n == nil {
 		return unknown + " pods"
 	}
-	return count(int(*n), "pod")
+	return phrase.Counted(int(*n), "pod")
 }
 
 func metricSentence(m diagnosticsv1alpha1.MetricFacts, o Options) string {
@@ -182,7 +183,7 @@ func settings(w io.Writer, strategy []diagnosticsv1alpha1.Setting, o Options) er
 		return nil
 	}
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Paint(Dim, count(defaults, "setting")+" at the default; -o wide lists all"))
+	wrapped(&b, o, 2, o.Style.Paint(Dim, phrase.Counted(defaults, "setting")+" at the default; -o wide lists all"))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // PodExplanation prints why a pod is pending, or why it runs where it runs: one sentence, the nodes grouped by refusal,
@@ -142,9 +143,9 @@ func refusals(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Option
 	if len(s.Groups) == 0 {
 		return nil
 	}
-	title := fmt.Sprintf("%d of %s are available", s.NodesFeasible, count(int(s.NodesTotal), "node"))
+	title := fmt.Sprintf("%d of %s are available", s.NodesFeasible, phrase.Counted(int(s.NodesTotal), "node"))
 	if s.NodesUnknown > 0 {
-		title = fmt.Sprintf("%d of %s refuse the pod; %d unknown", s.NodesTotal-s.NodesFeasible-s.NodesUnknown, count(int(s.NodesTotal), "node"), s.NodesUnknown)
+		title = fmt.Sprintf("%d of %s refuse the pod; %d unknown", s.NodesTotal-s.NodesFeasible-s.NodesUnknown, phrase.Counted(int(s.NodesTotal), "node"), s.NodesUnknown)
 	}
 	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, title)); err != nil {
 		return err
@@ -183,7 +184,7 @@ func nodeMessage(n *diagnosticsv1alpha1.NodeRefusal) string {
 	if n.Others == 0 {
 		return n.Message
 	}
-	return fmt.Sprintf("%s (and %s)", n.Message, count(int(n.Others), "other reason"))
+	return fmt.Sprintf("%s (and %s)", n.Message, phrase.Counted(int(n.Others), "other reason"))
 }
 
 func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
@@ -193,9 +194,9 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 	unlocked := o.Style.Arrow() + " " + f.Node
 	switch {
 	case f.Node == "":
-		unlocked += count(int(f.NodesUnlocked), "node")
+		unlocked += phrase.Counted(int(f.NodesUnlocked), "node")
 	case f.NodesUnlocked > 1:
-		unlocked += " and " + count(int(f.NodesUnlocked-1), "more node")
+		unlocked += " and " + phrase.Counted(int(f.NodesUnlocked-1), "more node")
 	}
 	var b strings.Builder
 	b.WriteString("\n" + o.Style.Paint(Header, "Smallest change that helps") + "\n")

@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // Quota prints where the runtime of an ElasticQuota comes from, resource by resource, who uses it and which pods do not fit.
@@ -84,7 +85,7 @@ func quotaResourcesOf(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, o Op
 		if _, err := io.WriteString(w, "\n"); err != nil {
 			return err
 		}
-		return line(w, o, Dim, fmt.Sprintf("and %s; -o wide shows all", count(more, "more resource")))
+		return line(w, o, Dim, fmt.Sprintf("and %s; -o wide shows all", phrase.Counted(more, "more resource")))
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func quotaPods(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, o Options) 
 	if _, err := t.render(w, o); err != nil || q.PodsOmitted == 0 {
 		return err
 	}
-	return line(w, o, Dim, fmt.Sprintf("and %s; --pods lists more", count(int(q.PodsOmitted), "more pod")))
+	return line(w, o, Dim, fmt.Sprintf("and %s; --pods lists more", phrase.Counted(int(q.PodsOmitted), "more pod")))
 }
 
 // shownOf bounds the resources that are shown.
@@ -175,7 +176,7 @@ func quotaRefusals(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, o Optio
 		wrapped(&b, o, 2, o.Style.Mark(Bad)+" "+o.Style.Paint(Strong, o.Style.Clean(r.Namespace+"/"+r.Name))+" "+o.Style.Clean(r.Code+": "+r.Message))
 	}
 	if q.RefusedOmitted > 0 {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s; --pods lists more", count(int(q.RefusedOmitted), "more pod"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s; --pods lists more", phrase.Counted(int(q.RefusedOmitted), "more pod"))))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/freshness"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // Recommendation prints what a Recommendation recommends, how that came about, and what applying it does.
@@ -36,7 +37,7 @@ func Recommendation(w io.Writer, r *diagnosticsv1alpha1.RecommendationExplanatio
 func recommendationLine(r *diagnosticsv1alpha1.RecommendationExplanation, o Options) string {
 	parts := []string{o.Style.Paint(Strong, o.Style.Clean(r.Namespace+"/"+r.Name)), "for " + o.Style.Clean(r.Target)}
 	if r.Pods != nil {
-		parts = append(parts, count(int(*r.Pods), "pod"))
+		parts = append(parts, phrase.Counted(int(*r.Pods), "pod"))
 	}
 	if r.UpdatedAt == nil {
 		parts = append(parts, o.Style.Paint(Warn, "not processed by the recommender yet"))
@@ -128,7 +129,7 @@ func recommendationApplication(w io.Writer, a *diagnosticsv1alpha1.Recommendatio
 	var b strings.Builder
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(a.Message)))
 	if a.Budget > 0 {
-		budget := fmt.Sprintf("budget: %d of %s used in %s; a pod is not resized again for %s", a.BudgetUsed, count(int(a.Budget), "pod"),
+		budget := fmt.Sprintf("budget: %d of %s used in %s; a pod is not resized again for %s", a.BudgetUsed, phrase.Counted(int(a.Budget), "pod"),
 			seconds(a.BudgetSeconds), seconds(a.CoolDownSeconds))
 		if a.LastAppliedAt != nil {
 			budget += "; the last one was " + Ago(o.Now, a.LastAppliedAt)
@@ -159,7 +160,7 @@ func applicationPods(w io.Writer, a *diagnosticsv1alpha1.RecommendationApplicati
 		return err
 	}
 	if more := len(a.Pods) - most; more > 0 {
-		return line(w, o, Dim, fmt.Sprintf("and %s; -o wide lists all", count(more, "more pod")))
+		return line(w, o, Dim, fmt.Sprintf("and %s; -o wide lists all", phrase.Counted(more, "more pod")))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // loadWidth is the cells of the bar of a load.
@@ -220,7 +221,7 @@ func forecastStays(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 		return nil
 	}
 	if !o.Wide && len(f.Moves) > 0 {
-		return line(w, o, Dim, count(len(f.Stays), "pod")+" of overutilized nodes considered and not moved; -o wide lists them")
+		return line(w, o, Dim, phrase.Counted(len(f.Stays), "pod")+" of overutilized nodes considered and not moved; -o wide lists them")
 	}
 	if err := title(w, "Pods that stay", o); err != nil {
 		return err

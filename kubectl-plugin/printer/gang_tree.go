@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // gangTreeColumns of `tree gang`. They fit 80 columns without the network and the reason.
@@ -65,7 +66,7 @@ func (t *gangTree) group(gangs []diagnosticsv1alpha1.GangExplanation) {
 		}
 		return
 	}
-	t.add(painted(Strong, fmt.Sprintf("%s that start together", count(len(names), "gang"))), text(""), text(""), text(""), text(""), text(""), text(""), text(""), text(""))
+	t.add(painted(Strong, fmt.Sprintf("%s that start together", phrase.Counted(len(names), "gang"))), text(""), text(""), text(""), text(""), text(""), text(""), text(""), text(""))
 	for i, name := range names {
 		last := i == len(names)-1
 		at := slices.IndexFunc(gangs, func(g diagnosticsv1alpha1.GangExplanation) bool { return g.Namespace+"/"+g.Name == name })

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // history prints the attempts that the scheduler remembers, what differed between them, and the pod's siblings.
@@ -89,7 +90,7 @@ func whyAttempt(attempt *diagnosticsv1alpha1.SchedulingAttempt) string {
 		parts = append(parts, fmt.Sprintf("%s %d", score.Node, score.Total))
 	}
 	if len(parts) > 0 {
-		return fmt.Sprintf("best of %s: %s", count(int(attempt.NodesFeasible), "node"), strings.Join(parts, ", "))
+		return fmt.Sprintf("best of %s: %s", phrase.Counted(int(attempt.NodesFeasible), "node"), strings.Join(parts, ", "))
 	}
 	for _, refusal := range attempt.Refusals {
 		parts = append(parts, fmt.Sprintf("%d %s", refusal.Count, strings.TrimPrefix(refusal.Reason, "node(s) ")))

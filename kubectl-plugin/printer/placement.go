@@ -5,6 +5,7 @@ import (
 	"io"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // PlacementForecast prints where pods would get nodes: the verdict first, then the pods that wait, the nodes that take pods, what refuses
@@ -105,7 +106,7 @@ func placementCopies(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Op
 	if _, err := t.render(w, o); err != nil || len(shown) == len(f.Copies.Nodes) {
 		return err
 	}
-	return more(w, count(len(f.Copies.Nodes)-len(shown), "node")+" more; -o wide lists all", o)
+	return more(w, phrase.Counted(len(f.Copies.Nodes)-len(shown), "node")+" more; -o wide lists all", o)
 }
 
 // placementRefusals lists why the first copy without a node is refused.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/decision/core/predict"
+
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // PredictionReplay is how profiles did on a recorded load.
@@ -80,7 +82,7 @@ func bestProfile(profiles []ProfileScore) int {
 func replaySummary(r PredictionReplay, best int) string {
 	points, oracle := r.Profiles[0].Points, r.Profiles[0].OracleSavings
 	out := fmt.Sprintf("%s: %s on %s, %s %s ahead; %s of the limits went unused in the end.",
-		r.Trace, count(r.Recordings, "recording"), count(r.Nodes, "node"), count(points, "prediction"), r.Horizon, share(oracle))
+		r.Trace, phrase.Counted(r.Recordings, "recording"), phrase.Counted(r.Nodes, "node"), phrase.Counted(points, "prediction"), r.Horizon, share(oracle))
 	if best < 0 {
 		return out + " Every profile was exceeded in more than 1% of them."
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // listedVictims bounds the victims that are listed; wide output lists them all.
@@ -59,7 +60,7 @@ func victims(w io.Writer, list []diagnosticsv1alpha1.PreemptionVictim, o Options
 	}
 	if left := len(list) - len(shown); left > 0 {
 		var b strings.Builder
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s, shown with -o wide", count(left, "more pod"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s, shown with -o wide", phrase.Counted(left, "more pod"))))
 		_, err := io.WriteString(w, b.String())
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/scheduling/quotaview"
 )
 
@@ -171,7 +172,7 @@ func (p *division) shares(w io.Writer) error {
 	if _, err := t.render(w, p.o); err != nil || listed == len(shares) {
 		return err
 	}
-	return line(w, p.o, Dim, fmt.Sprintf("and %s; -o wide lists all", count(len(shares)-listed, "more quota")))
+	return line(w, p.o, Dim, fmt.Sprintf("and %s; -o wide lists all", phrase.Counted(len(shares)-listed, "more quota")))
 }
 
 // rounds say how the left-over was divided by weight.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	inputs "koordinator.sh/koord/decision/core/unknown"
 )
 
@@ -41,7 +42,7 @@ func NodeTotal(list *diagnosticsv1alpha1.NodeOverviewList) string {
 		usedText += fmt.Sprintf(" (on %d measured)", measured)
 	}
 	parts := []string{
-		count(len(list.Items), "node"), "capacity " + QuantityWithUnit(capacity, diagnosticsv1alpha1.MilliCPU), usedText,
+		phrase.Counted(len(list.Items), "node"), "capacity " + QuantityWithUnit(capacity, diagnosticsv1alpha1.MilliCPU), usedText,
 		"requested by prod " + coresOrUnknown(prodRequested),
 		fmt.Sprintf("offered to batch %s, requested %s", Cores(offeredCPU), coresOrUnknown(batchRequested)),
 	}
@@ -67,11 +68,4 @@ func coresOrUnknown(value *int64) string {
 		return unknown
 	}
 	return Cores(*value)
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // barWidth of a waterfall on a terminal.
@@ -46,7 +47,7 @@ func Waterfall(w io.Writer, fall *diagnosticsv1alpha1.Waterfall, o Options) erro
 			t.add(termCells(&term.Parts[p], "", o, 1)...)
 		}
 		if left := len(term.Parts) - listed + int(term.PartsOmitted); o.Parts > 0 && len(term.Parts) > 0 && left > 0 {
-			t.add(text(""), painted(Dim, "  and "+count(left, "more part")), text(""), text(""), text(""), text(""), text(""), text(""))
+			t.add(text(""), painted(Dim, "  and "+phrase.Counted(left, "more part")), text(""), text(""), text(""), text(""), text(""), text(""))
 		}
 	}
 	_, err := t.render(w, o)

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // QuotaForecast prints what a change of a quota does: the verdict first, then the change, the quotas and the waiting pods.
@@ -73,7 +74,7 @@ func changedPods(w io.Writer, heading, column string, pods []diagnosticsv1alpha1
 	if _, err := t.render(w, o); err != nil || omitted == 0 {
 		return err
 	}
-	return more(w, count(int(omitted), "pod")+" more; --pods lists more", o)
+	return more(w, phrase.Counted(int(omitted), "pod")+" more; --pods lists more", o)
 }
 
 func changedPodColumns(last string) []column {

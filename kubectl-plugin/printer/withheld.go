@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // Withheld counts in one line what an answer does not name; empty when it names everything.
@@ -16,7 +17,7 @@ func Withheld(list []diagnosticsv1alpha1.Withheld) string {
 	counts := make([]string, len(list))
 	for i, of := range list {
 		resource, _, _ := strings.Cut(of.Resource, ".")
-		counts[i] = count(int(of.Count), strings.TrimSuffix(resource, "s"))
+		counts[i] = phrase.Counted(int(of.Count), strings.TrimSuffix(resource, "s"))
 	}
 	return fmt.Sprintf("Not shown: %s, which you do not have permission to get", strings.Join(counts, ", "))
 }
@@ -48,7 +49,7 @@ func BeyondRights(s *diagnosticsv1alpha1.PodExplanationStatus) string {
 		which = "A smaller change"
 	}
 	return fmt.Sprintf("%s (%s) of %s would make %s available; it requires permission to %s: ask a cluster administrator",
-		which, beyond.Kind, count(int(beyond.Objects), "object"), count(int(beyond.NodesUnlocked), "node"), strings.Join(beyond.Needs, ", "))
+		which, beyond.Kind, phrase.Counted(int(beyond.Objects), "object"), phrase.Counted(int(beyond.NodesUnlocked), "node"), strings.Join(beyond.Needs, ", "))
 }
 
 func beyondRights(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Options) error {

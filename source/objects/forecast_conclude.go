@@ -10,6 +10,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
@@ -194,7 +195,7 @@ func (f *forecast) staysOf(plugin *plannedPlugin) {
 }
 
 func (f *forecast) message() string {
-	span := "in " + counted(f.in.Rounds, "round")
+	span := "in " + phrase.Counted(f.in.Rounds, "round")
 	if f.in.Rounds > 1 {
 		span += fmt.Sprintf(" (%s)", time.Duration(f.in.Rounds-1)*f.in.Descheduler.Interval)
 	}
@@ -207,13 +208,13 @@ func (f *forecast) message() string {
 			verb += " without dryRun"
 		}
 		first := f.answer.Moves[0]
-		return fmt.Sprintf("%s %s %s, the first in round %d", counted(len(f.answer.Moves), "pod"), verb, span, first.Round)
+		return fmt.Sprintf("%s %s %s, the first in round %d", phrase.Counted(len(f.answer.Moves), "pod"), verb, span, first.Round)
 	}
 	var stops []string
 	for _, pool := range f.answer.Pools {
 		switch {
 		case pool.Stop == "":
-			stops = append(stops, fmt.Sprintf("node pool %s: no pod of %s can leave", pool.Name, counted(int(pool.Overutilized), "overutilized node")))
+			stops = append(stops, fmt.Sprintf("node pool %s: no pod of %s can leave", pool.Name, phrase.Counted(int(pool.Overutilized), "overutilized node")))
 		case pool.Name == "":
 			stops = append(stops, pool.Stop)
 		default:
@@ -224,12 +225,4 @@ func (f *forecast) message() string {
 		stops = []string{"no node pool has nodes and thresholds"}
 	}
 	return fmt.Sprintf("nothing moves %s: %s", span, strings.Join(stops, "; "))
-}
-
-// counted is a number with what it counts.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // drawnForecast is any cluster of up to five nodes beside a hot and a cold one, between which pods can move. It comes with the profiles of
@@ -66,7 +67,7 @@ func TestTheMovesOfAForecastAddUp(t *testing.T) {
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("usage of all nodes (-before +after):\n%s", diff)
 		}
-		wantMoves := counted(len(answer.Moves), "pod") + " would move "
+		wantMoves := phrase.Counted(len(answer.Moves), "pod") + " would move "
 		if moves := strings.HasPrefix(answer.Message, wantMoves); moves != (len(answer.Moves) > 0) || moves == strings.HasPrefix(answer.Message, "nothing moves ") {
 			t.Errorf("%d moves, and %q", len(answer.Moves), answer.Message)
 		}

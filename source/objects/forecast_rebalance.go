@@ -13,6 +13,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
@@ -140,7 +141,7 @@ func (p *plannedRebalance) pass(f *forecast, number int, limits *evictionLimits)
 		pod := v.pods[move.Pod]
 		if reached, _ := limits.take(pod); reached != "" {
 			refused++
-			p.message = fmt.Sprintf("%s planned and not made, because %s", counted(refused, "move"), reached)
+			p.message = fmt.Sprintf("%s planned and not made, because %s", phrase.Counted(refused, "move"), reached)
 			p.stays = append(p.stays, rebalance.Skip{Pod: v.in.Pods[move.Pod].Name, Node: v.in.Nodes[move.From].Name, Reason: rebalance.LimitReached, Detail: reached})
 			continue
 		}
@@ -203,7 +204,7 @@ func (p *plannedRebalance) conclude(f *forecast) {
 		f.answer.Stays = append(f.answer.Stays, diagnosticsv1alpha1.ForecastStay{Namespace: namespace, Name: name, Node: skip.Node, Reason: reason})
 	}
 	if n := p.remedies[rebalance.DeletionCost] + p.remedies[rebalance.HoldBack]; n > 0 {
-		f.note(counted(n, "cheaper remedy") + " than a move would be applied as well")
+		f.note(phrase.Counted(n, "cheaper remedy") + " than a move would be applied as well")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // conclude fills in the verdict, the sentence, the findings and the notes.
@@ -40,7 +41,7 @@ func (f *placementForecast) ofWaiting() string {
 	}
 	text := fmt.Sprintf("%d of %s a node", placed, waitingPods(all))
 	if len(f.in.NewNodes) > 0 {
-		text += " with " + counted(len(f.answer.NewNodes), "more node")
+		text += " with " + phrase.Counted(len(f.answer.NewNodes), "more node")
 	}
 	if f.compared {
 		text += fmt.Sprintf(", %d without", without)
@@ -144,7 +145,7 @@ func (f *placementForecast) where() string {
 		parts = append(parts, fmt.Sprintf("%d on %s", node.Copies, node.Name))
 	}
 	if rest := len(nodes) - most; rest > 0 {
-		parts = append(parts, "others on "+counted(rest, "more node"))
+		parts = append(parts, "others on "+phrase.Counted(rest, "more node"))
 	}
 	return ": " + strings.Join(parts, ", ")
 }

@@ -16,6 +16,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/descheduling/drain"
 )
@@ -151,7 +152,7 @@ func (d *Drain) place(review *diagnosticsv1alpha1.PlacementReviewStatus) {
 	}
 	if rest := len(d.asked) - diagnosticsv1alpha1.MaxPlacementReviewPods; rest > 0 {
 		d.answer.Incomplete = append(d.answer.Incomplete, fmt.Sprintf("where %s of the last rounds go is unknown: a placement review takes %d pods",
-			counted(rest, "pod"), diagnosticsv1alpha1.MaxPlacementReviewPods))
+			phrase.Counted(rest, "pod"), diagnosticsv1alpha1.MaxPlacementReviewPods))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/descheduling/drain"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
@@ -93,12 +94,12 @@ func (d *Drain) conclude() {
 }
 
 func (t *drainTally) message(answer *diagnosticsv1alpha1.DrainForecast) string {
-	parts := []string{counted(t.evicted, "pod") + " evicted"}
+	parts := []string{phrase.Counted(t.evicted, "pod") + " evicted"}
 	if answer.Rounds > 1 {
 		parts[0] += fmt.Sprintf(" in %d rounds", answer.Rounds)
 	}
 	if t.found > 0 {
-		all := counted(t.found, "pod") + " get a node"
+		all := phrase.Counted(t.found, "pod") + " get a node"
 		if t.found == t.evicted && t.found > 1 {
 			all = "all get a node"
 		} else if t.found == 1 {
@@ -134,7 +135,7 @@ func (t *drainTally) nodes() string {
 		parts = append(parts, fmt.Sprintf("%d on %s", t.to[name], name))
 	}
 	if rest := len(names) - most; rest > 0 {
-		parts = append(parts, "others on "+counted(rest, "more node"))
+		parts = append(parts, "others on "+phrase.Counted(rest, "more node"))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -152,13 +153,13 @@ func (d *Drain) findings(t *drainTally) {
 	for i := range d.answer.Budgets {
 		if budget := &d.answer.Budgets[i]; budget.Blocked > 0 {
 			found(finding.DrainBlocked, diagnosticsv1alpha1.SeverityError, fmt.Sprintf("kubectl describe poddisruptionbudget %s -n %s", budget.Name, budget.Namespace),
-				"%s of namespace %s cannot be evicted: %s", counted(int(budget.Blocked), "pod"), budget.Namespace, budget.Message)
+				"%s of namespace %s cannot be evicted: %s", phrase.Counted(int(budget.Blocked), "pod"), budget.Namespace, budget.Message)
 		}
 	}
 	for _, flag := range drain.Flags() {
 		if flag != drain.IgnoreDaemonSets && t.flags[string(flag)] > 0 {
 			found(finding.DrainLoses, diagnosticsv1alpha1.SeverityWarning, d.answer.Command,
-				"kubectl drain needs %s because of %s, such as %s: %s", flag, counted(t.flags[string(flag)], "pod"), t.first[string(flag)], lossOf(flag))
+				"kubectl drain needs %s because of %s, such as %s: %s", flag, phrase.Counted(t.flags[string(flag)], "pod"), t.first[string(flag)], lossOf(flag))
 		}
 	}
 }
@@ -179,7 +180,7 @@ func (d *Drain) notes(t *drainTally) {
 		note("replacements are taken to become ready; other pods may use up the disruptions that a budget allows")
 	}
 	if n := d.tolerating(); n > 0 {
-		note(fmt.Sprintf("cordons are tolerated by %s, which may come back on a drained node", counted(n, "pod")))
+		note(fmt.Sprintf("cordons are tolerated by %s, which may come back on a drained node", phrase.Counted(n, "pod")))
 	}
 	if t.found > 0 {
 		note("batch and mid resources of nodes that get pods shrink with their usage, which is not forecast")

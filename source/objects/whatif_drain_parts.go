@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/descheduling/drain"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -136,9 +137,9 @@ func gangMessage(gang *diagnosticsv1alpha1.DrainGang) string {
 	case gang.Unplaced > 0 && gang.Members-gang.Unplaced < *gang.MinMember:
 		return fmt.Sprintf("%d of %d members get no node: fewer than minMember %d remain", gang.Unplaced, gang.Members, *gang.MinMember)
 	case gang.Members < *gang.MinMember:
-		return fmt.Sprintf("fewer than minMember %d run already: %s", *gang.MinMember, counted(int(gang.Members), "member"))
+		return fmt.Sprintf("fewer than minMember %d run already: %s", *gang.MinMember, phrase.Counted(int(gang.Members), "member"))
 	case gang.Members-gang.Leaving < *gang.MinMember:
-		return fmt.Sprintf("fewer than minMember %d run until the replacements of %s are ready", *gang.MinMember, counted(int(gang.Leaving), "member"))
+		return fmt.Sprintf("fewer than minMember %d run until the replacements of %s are ready", *gang.MinMember, phrase.Counted(int(gang.Leaving), "member"))
 	}
 	return fmt.Sprintf("minMember %d keep running", *gang.MinMember)
 }

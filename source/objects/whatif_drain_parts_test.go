@@ -14,6 +14,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 func TestGangsOfADrainSayWhetherEnoughMembersRemain(t *testing.T) {
@@ -167,7 +168,7 @@ func TestBudgetsOfADrainSayWhatPodsWaitFor(t *testing.T) {
 			in.Budgets = tc.budgets
 			var got []string
 			for _, b := range NewDrain(in).Answer(placedOn("w0="+tc.placed, "w1="+tc.placed)).Budgets {
-				got = append(got, fmt.Sprintf("%s %d pods, %d blocked, %s: %s", b.Name, b.Pods, b.Blocked, counted(int(b.Rounds), "round"), b.Message))
+				got = append(got, fmt.Sprintf("%s %d pods, %d blocked, %s: %s", b.Name, b.Pods, b.Blocked, phrase.Counted(int(b.Rounds), "round"), b.Message))
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("budgets (-want +got):\n%s", diff)

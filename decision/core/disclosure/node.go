@@ -6,6 +6,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // NodeExplanation reduces an answer to what its caller may see: sums are of all pods, and only those are named that the caller may
@@ -69,7 +70,7 @@ func (v *viewer) agent(a *diagnosticsv1alpha1.AgentExplanation) {
 	for i := range a.Features {
 		feature := &a.Features[i]
 		if count := len(feature.Problems); count > 0 {
-			feature.Problems = []string{fmt.Sprintf("%s, which may name pods that you may not get", counted(count, "problem"))}
+			feature.Problems = []string{fmt.Sprintf("%s, which may name pods that you may not get", phrase.Counted(count, "problem"))}
 		}
 		if feature.LastError != "" {
 			feature.LastError = "an error that may name pods that you may not get"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // preemption keeps the victims that may be named, and the number of all.
@@ -40,7 +41,7 @@ func preemptionMessage(p *diagnosticsv1alpha1.Preemption, victims int) string {
 	}
 	switch p.Verdict {
 	case diagnosticsv1alpha1.PreemptionEvicts:
-		message := fmt.Sprintf("%s would evict %s%s", p.Plugin, counted(victims, "pod"), where)
+		message := fmt.Sprintf("%s would evict %s%s", p.Plugin, phrase.Counted(victims, "pod"), where)
 		if p.BudgetViolations > 0 {
 			message += fmt.Sprintf(", %d of them protected by a PodDisruptionBudget", p.BudgetViolations)
 		}
@@ -50,12 +51,5 @@ func preemptionMessage(p *diagnosticsv1alpha1.Preemption, victims int) string {
 	case diagnosticsv1alpha1.PreemptionNotAllowed:
 		return "the pod's preemptionPolicy is Never"
 	}
-	return fmt.Sprintf("evicting pods does not help on any of the %s tried", counted(int(p.NodesTried), "node"))
-}
-
-func counted(count int, what string) string {
-	if count == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", count, what)
+	return fmt.Sprintf("evicting pods does not help on any of the %s tried", phrase.Counted(int(p.NodesTried), "node"))
 }

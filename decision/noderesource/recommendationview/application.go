@@ -12,6 +12,7 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -84,7 +85,7 @@ func state(in Input, pods []*corev1.Pod, advised, asked bool, out *diagnosticsv1
 			held[out.Pods[i].Reason]++
 		}
 	}
-	would := fmt.Sprintf("%s would be resized", counted(due, "pod"))
+	would := fmt.Sprintf("%s would be resized", phrase.Counted(due, "pod"))
 	switch {
 	case !asked:
 		message := "annotation " + analysisv1alpha1.AnnotationRecommendationApply + " is not " + analysisv1alpha1.RecommendationApplyInPlace
@@ -110,17 +111,10 @@ func state(in Input, pods []*corev1.Pod, advised, asked bool, out *diagnosticsv1
 func rest(held map[string]int) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(held)) {
-		parts = append(parts, fmt.Sprintf("%s: %s", counted(held[reason], "pod"), reason))
+		parts = append(parts, fmt.Sprintf("%s: %s", phrase.Counted(held[reason], "pod"), reason))
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return "; " + strings.Join(parts, "; ")
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

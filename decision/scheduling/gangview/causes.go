@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
@@ -19,7 +20,7 @@ type Cause struct {
 }
 
 // Text is the cause in a sentence.
-func (c Cause) Text() string { return counted(c.Members, "member") + ": " + c.Message }
+func (c Cause) Text() string { return phrase.Counted(c.Members, "member") + ": " + c.Message }
 
 // Causes are the refusals of the members, the most frequent first. Those that only say that another member was refused come last: they
 // follow from its cause.
@@ -57,5 +58,5 @@ func follows(message string) bool {
 
 // Counts says how many members there are, in words.
 func Counts(g *Gang) string {
-	return fmt.Sprintf("%s, %d with a node, %d running, %d succeeded, %d failed", counted(len(g.Members), "member"), g.Status.Scheduled, g.Status.Running, g.Status.Succeeded, g.Status.Failed)
+	return fmt.Sprintf("%s, %d with a node, %d running, %d succeeded, %d failed", phrase.Counted(len(g.Members), "member"), g.Status.Scheduled, g.Status.Running, g.Status.Succeeded, g.Status.Failed)
 }

@@ -6,6 +6,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
@@ -70,13 +71,13 @@ func next(g *Gang, state diagnosticsv1alpha1.GangState) string {
 		}
 		return "the PodGroup or the annotations of the pods have to be corrected"
 	case diagnosticsv1alpha1.GangShort:
-		return counted(g.needed()-len(g.Members), "more member") + " must be created before any member is tried"
+		return phrase.Counted(g.needed()-len(g.Members), "more member") + " must be created before any member is tried"
 	case diagnosticsv1alpha1.GangFailed:
 		return "the owner of the members decides whether they are created again"
 	case diagnosticsv1alpha1.GangBlocked:
 		return blockedNext(g, missing)
 	case diagnosticsv1alpha1.GangScheduling:
-		return "koord-scheduler looks for nodes for " + counted(missing, "more member") + "; members that found one wait for the others" + upTo(g)
+		return "koord-scheduler looks for nodes for " + phrase.Counted(missing, "more member") + "; members that found one wait for the others" + upTo(g)
 	case diagnosticsv1alpha1.GangScheduled:
 		return "the members with a node start"
 	}
@@ -89,7 +90,7 @@ func blockedNext(g *Gang, missing int) string {
 	if g.Spec.Mode == extension.GangModeNonStrict {
 		keep = "members that found one wait for the others" + upTo(g)
 	}
-	return "refused members are tried again when the cluster changes, until " + counted(missing, "more member") + " can get nodes at the same time; " + keep
+	return "refused members are tried again when the cluster changes, until " + phrase.Counted(missing, "more member") + " can get nodes at the same time; " + keep
 }
 
 // upTo says how long members with a node wait for the others.

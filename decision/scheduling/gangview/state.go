@@ -6,6 +6,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // states in the order of their gravity.
@@ -37,7 +38,7 @@ func StateOf(g *Gang) (diagnosticsv1alpha1.GangState, string) {
 	}
 	switch g.Status.Phase {
 	case schedulingsigsv1alpha1.PodGroupFailed:
-		return diagnosticsv1alpha1.GangFailed, counted(int(g.Status.Failed), "member") + " failed"
+		return diagnosticsv1alpha1.GangFailed, phrase.Counted(int(g.Status.Failed), "member") + " failed"
 	case schedulingsigsv1alpha1.PodGroupRunning:
 		return diagnosticsv1alpha1.GangRunning, ""
 	case schedulingsigsv1alpha1.PodGroupFinished:
@@ -52,11 +53,4 @@ func StateOf(g *Gang) (diagnosticsv1alpha1.GangState, string) {
 		return diagnosticsv1alpha1.GangBlocked, causes[0].Text()
 	}
 	return diagnosticsv1alpha1.GangScheduling, ""
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -196,7 +197,7 @@ func (f *forecast) message() string {
 	for i := range f.out.Quotas {
 		quotas[f.out.Quotas[i].Quota] = true
 	}
-	parts := []string{fmt.Sprintf("the runtime of %s changes", number(len(quotas), "quota"))}
+	parts := []string{fmt.Sprintf("the runtime of %s changes", phrase.Counted(len(quotas), "quota"))}
 	for _, part := range []struct {
 		n    int
 		what string
@@ -204,7 +205,7 @@ func (f *forecast) message() string {
 		{len(f.out.Admitted) + int(f.out.AdmittedOmitted), "more fit into their quotas"}, {len(f.out.Refused) + int(f.out.RefusedOmitted), "no longer fit into their quotas"},
 	} {
 		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %s", part.what, number(part.n, "waiting pod")))
+			parts = append(parts, fmt.Sprintf("%s: %s", part.what, phrase.Counted(part.n, "waiting pod")))
 		}
 	}
 	if len(f.over) > 0 {
@@ -226,11 +227,4 @@ func (f *forecast) overused() {
 			Object: &diagnosticsv1alpha1.SourceRef{Kind: "ElasticQuota", Name: name},
 		})
 	}
-}
-
-func number(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

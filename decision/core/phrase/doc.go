@@ -1,0 +1,2 @@
+// Package phrase writes parts of the sentences in which answers are given.
+package phrase
