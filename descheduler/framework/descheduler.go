@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	metricsclient "k8s.io/metrics/pkg/client/clientset/versioned"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,6 +62,8 @@ type Descheduler struct {
 	metrics *instruments
 	usage   *usage
 	history history
+	// pods of the cluster, by their nodes.
+	pods cache.Indexer
 
 	// pass is the state of the pass that runs; nil between passes. passing admits one at a time.
 	pass    atomic.Pointer[ledger]
@@ -105,9 +108,11 @@ func New(ctx context.Context, config Config) (*Descheduler, error) {
 	core.Namespaces().Informer()
 	core.PersistentVolumeClaims().Informer()
 	config.Informers.Policy().V1().PodDisruptionBudgets().Informer()
-	if err := indexPods(core.Pods().Informer()); err != nil {
+	pods := core.Pods().Informer()
+	if err := indexPods(pods); err != nil {
 		return nil, err
 	}
+	d.pods = pods.GetIndexer()
 	if err := d.SetConfiguration(ctx, config.Configuration); err != nil {
 		return nil, err
 	}

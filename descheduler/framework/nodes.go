@@ -35,7 +35,7 @@ func indexPods(informer cache.SharedIndexInformer) error {
 
 // podsOnNode lists the pods of a node that the filter lets pass, but for those that have a migration job.
 func (d *Descheduler) podsOnNode(node string, filter podutil.FilterFunc) ([]*corev1.Pod, error) {
-	objects, err := d.config.Informers.Core().V1().Pods().Informer().GetIndexer().ByIndex(nodeIndex, node)
+	objects, err := d.pods.ByIndex(nodeIndex, node)
 	if err != nil {
 		return nil, fmt.Errorf("list pods of node %s: %w", node, err)
 	}

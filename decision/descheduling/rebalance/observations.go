@@ -18,19 +18,34 @@ type Observations struct {
 	width int
 	slot  time.Duration
 	of    map[string]*series
-	// sums is the space of PeakOfSum, which is called for every pod.
+	// sums and most are the space of PeakOfSum, which is called for every pod, and key that of Name.
 	sums []float64
+	most []float32
+	key  []byte
 }
 
 // series are the largest values of each slot of one pod; slot i%slots holds the one of the i-th slot since the epoch.
 type series struct {
+	name        string
 	first, last int64
 	values      []float32
 }
 
 // NewObservations of some resources.
 func NewObservations(resources int, horizon time.Duration) *Observations {
-	return &Observations{width: resources, slot: max(horizon/slotsPerHorizon, time.Second), of: map[string]*series{}, sums: make([]float64, slots*resources)}
+	return &Observations{
+		width: resources, slot: max(horizon/slotsPerHorizon, time.Second), of: map[string]*series{},
+		sums: make([]float64, slots*resources), most: make([]float32, resources),
+	}
+}
+
+// Name is the name of a pod: namespace/name. A pod that was observed has its name already.
+func (o *Observations) Name(namespace, name string) string {
+	o.key = append(append(append(o.key[:0], namespace...), '/'), name...)
+	if s := o.of[string(o.key)]; s != nil {
+		return s.name
+	}
+	return string(o.key)
 }
 
 func (o *Observations) at(now time.Time) int64 { return now.UnixNano() / int64(o.slot) }
@@ -43,7 +58,7 @@ func (o *Observations) Observe(name string, usage []float64, now time.Time) {
 	at, s := o.at(now), o.of[name]
 	switch {
 	case s == nil || at-s.last >= slots:
-		s = &series{first: at, last: at, values: make([]float32, slots*o.width)}
+		s = &series{name: name, first: at, last: at, values: make([]float32, slots*o.width)}
 		o.of[name] = s
 	case at < s.last:
 		return
@@ -102,7 +117,7 @@ func (o *Observations) PeakOfSum(names []string) []float64 {
 		}
 		var most []float32 // of a pod that was there for all slots it is not needed
 		if s.last-s.first+1 < slots {
-			most = s.most(o.width)
+			most = s.most(o.most)
 		}
 		for i := range int64(slots) {
 			at := s.last - i
@@ -127,11 +142,12 @@ func (o *Observations) PeakOfSum(names []string) []float64 {
 	return peaks
 }
 
-func (s *series) most(width int) []float32 {
-	most := make([]float32, width)
+// most is the largest value of each resource, in the given space.
+func (s *series) most(most []float32) []float32 {
+	clear(most)
 	for at := s.first; at <= s.last; at++ {
 		for r := range most {
-			most[r] = max(most[r], s.values[int(at%slots)*width+r])
+			most[r] = max(most[r], s.values[int(at%slots)*len(most)+r])
 		}
 	}
 	return most

@@ -55,7 +55,7 @@ func (p *Plugin) view(ctx context.Context, nodes []*corev1.Node) (*view, error) 
 	for i := range pods {
 		count += len(pods[i])
 	}
-	v.in.Pods, v.pods = make([]rebalance.Pod, 0, count), make([]*corev1.Pod, 0, count)
+	v.in.Pods, v.pods = slices.Grow(p.pods, count), slices.Grow(p.objects, count)
 	for i, node := range selected {
 		p.addNode(ctx, v, node, reports[node.Name], pods[i], arrivals(jobs, node.Name), owners, others)
 	}
@@ -98,12 +98,12 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, report
 	now, usage := v.in.Now, rebalance.Node{Name: node.Name, Capacity: capacity(node, v.in.Resources), Unschedulable: node.Spec.Unschedulable}
 	usage.Limit = others.limits(node, v.in.Resources)
 	fresh := p.observe(node.Name, report, v.in.Resources, now)
-	names, bestEffort := append([]string{systemPrefix + node.Name}, arriving...), []string(nil)
+	p.names, p.bestEffort = append(append(p.names[:0], systemPrefix+node.Name), arriving...), p.bestEffort[:0]
 	for _, pod := range pods {
-		name := pod.Namespace + "/" + pod.Name
-		names = append(names, name)
+		name := p.observed.Name(pod.Namespace, pod.Name)
+		p.names = append(p.names, name)
 		if extension.PodQoSClass(pod) == extension.QoSBE {
-			bestEffort = append(bestEffort, name)
+			p.bestEffort = append(p.bestEffort, name)
 		}
 		one := rebalance.Pod{Name: name, Node: len(v.nodes), Workload: owners.index(ctx, pod), Usage: p.observed.Peak(name), Readiness: readiness(pod)}
 		if pod.Status.StartTime != nil {
@@ -117,8 +117,8 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, report
 		v.in.Pods, v.pods = append(v.in.Pods, one), append(v.pods, pod)
 	}
 	if fresh {
-		usage.Usage = p.observed.PeakOfSum(names)
-		usage.Reclaimable = p.reclaimable(v, &usage, bestEffort, others.agents[node.Name])
+		usage.Usage = p.observed.PeakOfSum(p.names)
+		usage.Reclaimable = p.reclaimable(v, &usage, p.bestEffort, others.agents[node.Name])
 	}
 	v.in.Nodes, v.nodes = append(v.in.Nodes, usage), append(v.nodes, node)
 }
@@ -132,25 +132,27 @@ func (p *Plugin) observe(node string, report *nodeload.Report, resources []corev
 	if now.Sub(at) > expiration || at.Sub(now) > expiration {
 		return false
 	}
-	p.observed.Observe(systemPrefix+node, reported(report.System, resources), at)
+	p.values = reported(p.values[:0], report.System, resources)
+	p.observed.Observe(systemPrefix+node, p.values, at)
 	for i := range report.Pods {
 		pod := &report.Pods[i]
-		p.observed.Observe(pod.Namespace+"/"+pod.Name, reported(pod.Usage, resources), at)
+		p.values = reported(p.values[:0], pod.Usage, resources)
+		p.observed.Observe(p.observed.Name(pod.Namespace, pod.Name), p.values, at)
 	}
 	return true
 }
 
-// reported are amounts in cores or the resource's own unit.
-func reported(list nodeload.Amounts, resources []corev1.ResourceName) []float64 {
-	out := make([]float64, len(resources))
-	for r, name := range resources {
-		value, _ := list.Get(name)
-		out[r] = float64(value)
+// reported appends amounts in cores or the resource's own unit.
+func reported(values []float64, list nodeload.Amounts, resources []corev1.ResourceName) []float64 {
+	for _, name := range resources {
+		amount, _ := list.Get(name)
+		value := float64(amount)
 		if name == corev1.ResourceCPU {
-			out[r] /= 1000
+			value /= 1000
 		}
+		values = append(values, value)
 	}
-	return out
+	return values
 }
 
 func amounts(list corev1.ResourceList, resources []corev1.ResourceName) []float64 {

@@ -21,6 +21,11 @@ type workloads struct {
 	// of a controller is the place in found; jobs are those of Jobs.
 	of   map[types.UID]int
 	jobs map[types.UID]*batchv1.Job
+
+	// What controllers are read into, which are not copied and must not be written to.
+	replicaSet  appsv1.ReplicaSet
+	deployment  appsv1.Deployment
+	statefulSet appsv1.StatefulSet
 }
 
 func newWorkloads(reading client.Client) *workloads {
@@ -52,17 +57,17 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 	key := types.NamespacedName{Namespace: namespace, Name: controller.Name}
 	switch controller.Kind {
 	case "ReplicaSet":
-		var set appsv1.ReplicaSet
-		if err := w.client.Get(ctx, key, &set); err != nil || set.UID != controller.UID {
+		set := &w.replicaSet
+		if !w.get(ctx, key, controller.UID, set) {
 			break
 		}
-		if above := metav1.GetControllerOf(&set); above != nil {
+		if above := metav1.GetControllerOfNoCopy(set); above != nil {
 			return w.read(ctx, namespace, above)
 		}
 		return *controller, scaling(orOne(set.Spec.Replicas), set.Status.Replicas), int(orOne(set.Spec.Replicas))
 	case "Deployment":
-		var deployment appsv1.Deployment
-		if err := w.client.Get(ctx, key, &deployment); err != nil || deployment.UID != controller.UID {
+		deployment := &w.deployment
+		if !w.get(ctx, key, controller.UID, deployment) {
 			break
 		}
 		s, replicas := &deployment.Status, orOne(deployment.Spec.Replicas)
@@ -71,8 +76,8 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 		}
 		return *controller, scaling(replicas, s.Replicas), int(replicas)
 	case "StatefulSet":
-		var set appsv1.StatefulSet
-		if err := w.client.Get(ctx, key, &set); err != nil || set.UID != controller.UID {
+		set := &w.statefulSet
+		if !w.get(ctx, key, controller.UID, set) {
 			break
 		}
 		s, replicas := &set.Status, orOne(set.Spec.Replicas)
@@ -81,13 +86,18 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 		}
 		return *controller, scaling(replicas, s.Replicas), int(replicas)
 	case "Job":
-		var job batchv1.Job
-		if err := w.client.Get(ctx, key, &job); err == nil && job.UID == controller.UID {
-			w.jobs[controller.UID] = &job
+		job := &batchv1.Job{}
+		if w.get(ctx, key, controller.UID, job) {
+			w.jobs[controller.UID] = job
 			return *controller, "", int(orOne(job.Spec.Parallelism))
 		}
 	}
 	return *controller, "", 1
+}
+
+// get reads a controller; false for one that cannot be read, or is another one of that name.
+func (w *workloads) get(ctx context.Context, key types.NamespacedName, uid types.UID, into client.Object) bool {
+	return w.client.Get(ctx, key, into, client.UnsafeDisableDeepCopy) == nil && into.GetUID() == uid
 }
 
 func scaling(wanted, running int32) rebalance.Freeze {
