@@ -51,7 +51,7 @@ func newEnvironment(config *rest.Config, mgr ctrl.Manager, loaded *configured) (
 	if err != nil {
 		return nil, err
 	}
-	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(podcache.NewTransform()))
+	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(podcache.NewTransform(loaded.current().ReadsNormalConditions())))
 	return &environment{manager: mgr, client: client, dynamic: objects, informers: shared, configured: loaded, loops: loops, identity: string(uuid.NewUUID())}, nil
 }
 

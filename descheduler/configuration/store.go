@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/descheduler/pkg/framework/pluginregistry"
+	"sigs.k8s.io/descheduler/pkg/framework/plugins/podlifetime"
 )
 
 // defaultEvery is how often the file is read again. A kubelet takes about a minute to update a mounted ConfigMap.
@@ -150,6 +151,9 @@ func needRestart(before, after *Configuration) (fields []string) {
 	}
 	if before.Migration().MaxConcurrentReconciles != after.Migration().MaxConcurrentReconciles {
 		fields = append(fields, "maxConcurrentReconciles of "+MigrationController)
+	}
+	if !before.ReadsNormalConditions() && after.ReadsNormalConditions() {
+		fields = append(fields, "conditions of "+podlifetime.PluginName+" that are true for every pod that runs")
 	}
 	return fields
 }

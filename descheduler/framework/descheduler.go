@@ -88,7 +88,8 @@ func New(ctx context.Context, config Config) (*Descheduler, error) {
 		return nil, errors.New("new descheduler: it needs clients and a configuration")
 	}
 	if config.Informers == nil {
-		config.Informers = informers.NewSharedInformerFactoryWithOptions(config.Client, 0, informers.WithTransform(podcache.NewTransform()))
+		transform := podcache.NewTransform(config.Configuration.ReadsNormalConditions())
+		config.Informers = informers.NewSharedInformerFactoryWithOptions(config.Client, 0, informers.WithTransform(transform))
 	}
 	if config.LiveJobs == nil {
 		config.LiveJobs = config.Jobs

@@ -87,7 +87,7 @@ func TestWhatDecidesAnEvictionStays(t *testing.T) {
 	status.Image, status.ContainerID = "", ""
 	status.State.Waiting.Message = ""
 	status.LastTerminationState.Terminated.Message, status.LastTerminationState.Terminated.ContainerID = "", ""
-	if diff := cmp.Diff(want, transform(t, NewTransform(), newPod("a"))); diff != "" {
+	if diff := cmp.Diff(want, transform(t, NewTransform(false), newPod("a"))); diff != "" {
 		t.Errorf("the cached pod (-want +got):\n%s", diff)
 	}
 }
@@ -113,15 +113,15 @@ func TestSharingChangesNothing(t *testing.T) {
 	}
 	for name, edit := range edits {
 		t.Run(name, func(t *testing.T) {
-			shared := NewTransform()
+			shared := NewTransform(false)
 			first := transform(t, shared, newPod("a"))
 			second, alone := newPod("b"), newPod("b")
 			edit(second)
 			edit(alone)
-			if diff := cmp.Diff(transform(t, NewTransform(), alone), transform(t, shared, second), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(transform(t, NewTransform(false), alone), transform(t, shared, second), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("a pod that shares (-alone +shares):\n%s", diff)
 			}
-			if diff := cmp.Diff(transform(t, NewTransform(), newPod("a")), first); diff != "" {
+			if diff := cmp.Diff(transform(t, NewTransform(false), newPod("a")), first); diff != "" {
 				t.Errorf("the pod that it shares with (-want +got):\n%s", diff)
 			}
 		})
@@ -129,7 +129,7 @@ func TestSharingChangesNothing(t *testing.T) {
 }
 
 func TestPodsOfAControllerShare(t *testing.T) {
-	by := NewTransform()
+	by := NewTransform(false)
 	a := transform(t, by, newPod("a"))
 	b := transform(t, by, newPod("b"))
 	updated := transform(t, by, newPod("a")) // takes the place of a in the cache
@@ -156,7 +156,7 @@ func running(since time.Time) func(*corev1.Pod) {
 }
 
 func TestContainersThatRunShareWhateverTheyStarted(t *testing.T) {
-	by := NewTransform()
+	by := NewTransform(false)
 	var pods []*corev1.Pod
 	for i, name := range []string{"a", "b"} {
 		pod := newPod(name)
@@ -171,7 +171,7 @@ func TestContainersThatRunShareWhateverTheyStarted(t *testing.T) {
 // TestASecondTransformationWritesToNoOtherPod: an informer that lists by watching transforms pods twice, and those that they share with are
 // read meanwhile.
 func TestASecondTransformationWritesToNoOtherPod(t *testing.T) {
-	by := NewTransform()
+	by := NewTransform(false)
 	withInit := func(name string) *corev1.Pod {
 		pod := newPod(name)
 		pod.Spec.InitContainers = []corev1.Container{{Name: "init", Command: []string{"/init"}}}
@@ -193,7 +193,7 @@ func TestASecondTransformationWritesToNoOtherPod(t *testing.T) {
 }
 
 func TestASecondTransformationKeepsSharing(t *testing.T) {
-	by := NewTransform()
+	by := NewTransform(false)
 	a, b := transform(t, by, newPod("a")), transform(t, by, newPod("b"))
 	transform(t, by, b)
 	transform(t, by, a)
@@ -220,7 +220,7 @@ func TestValuesOfNodeAffinityAreInOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pod := newPod("a")
 			pod.Spec.Affinity = test.given
-			if diff := cmp.Diff(test.want, transform(t, NewTransform(), pod).Spec.Affinity); diff != "" {
+			if diff := cmp.Diff(test.want, transform(t, NewTransform(false), pod).Spec.Affinity); diff != "" {
 				t.Errorf("the affinity (-want +got):\n%s", diff)
 			}
 		})
@@ -253,7 +253,34 @@ func TestControllersWithoutPodsAreForgotten(t *testing.T) {
 
 func TestOtherObjectsLoseTheirManagedFields(t *testing.T) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubelet"}}}}
-	if got := transform(t, NewTransform(), node); got.ManagedFields != nil || got.Name != "n" {
+	if got := transform(t, NewTransform(false), node); got.ManagedFields != nil || got.Name != "n" {
 		t.Errorf("node %+v", got.ObjectMeta)
+	}
+}
+
+func TestConditionsThatAllPodsHaveAreDropped(t *testing.T) {
+	condition := func(kind corev1.PodConditionType, status corev1.ConditionStatus) corev1.PodCondition {
+		return corev1.PodCondition{Type: kind, Status: status}
+	}
+	given := []corev1.PodCondition{
+		condition(corev1.PodReadyToStartContainers, corev1.ConditionTrue), condition(corev1.PodInitialized, corev1.ConditionTrue),
+		condition(corev1.PodReady, corev1.ConditionTrue), condition(corev1.ContainersReady, corev1.ConditionFalse),
+		condition(corev1.PodScheduled, corev1.ConditionTrue), condition(corev1.DisruptionTarget, corev1.ConditionTrue), condition("example.com/gate", corev1.ConditionTrue),
+	}
+	tests := map[string]struct {
+		keepNormal bool
+		want       []corev1.PodCondition
+	}{
+		"no plugin reads them": {want: []corev1.PodCondition{given[2], given[3], given[5], given[6]}},
+		"a plugin reads them":  {keepNormal: true, want: given},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			pod := newPod("a")
+			pod.Status.Conditions = slices.Clone(given)
+			if diff := cmp.Diff(test.want, transform(t, NewTransform(test.keepNormal), pod).Status.Conditions); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -29,8 +29,8 @@ type sharing struct {
 }
 
 // NewTransform returns the transformation for one informer of pods. Managed fields are dropped from every other object that it gets.
-// It may be called concurrently.
-func NewTransform() cache.TransformFunc {
+// Conditions that are true for every pod that runs are dropped unless keepNormal is set. It may be called concurrently.
+func NewTransform(keepNormal bool) cache.TransformFunc {
 	s := &sharing{known: map[types.UID]pointer{}, sweepAt: firstSweep}
 	return func(object any) (any, error) {
 		pod, ok := object.(*corev1.Pod)
@@ -42,7 +42,7 @@ func NewTransform() cache.TransformFunc {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		trim(pod)
+		trim(pod, keepNormal)
 		s.join(pod)
 		return pod, nil
 	}

@@ -12,13 +12,14 @@ import (
 //
 // What share gives to a pod is not written to: an informer that lists by watching transforms each pod twice, and what the pod got the first
 // time are parts of pods that are read from the cache.
-func trim(pod *corev1.Pod) {
+func trim(pod *corev1.Pod, keepNormal bool) {
 	pod.ManagedFields, pod.Finalizers = nil, nil
 	if _, applied := pod.Annotations[corev1.LastAppliedConfigAnnotation]; applied {
 		pod.Annotations = maps.Clone(pod.Annotations)
 		delete(pod.Annotations, corev1.LastAppliedConfigAnnotation)
 	}
 	trimSpec(&pod.Spec)
+	pod.Status.Conditions = trimConditions(pod.Status.Conditions, keepNormal)
 	trimStatus(&pod.Status)
 }
 
@@ -69,10 +70,6 @@ func trimContainers(containers []corev1.Container) []corev1.Container {
 }
 
 func trimStatus(status *corev1.PodStatus) {
-	status.Conditions = exact(status.Conditions)
-	for i := range status.Conditions {
-		status.Conditions[i].Message = ""
-	}
 	for _, statuses := range []*[]corev1.ContainerStatus{&status.InitContainerStatuses, &status.ContainerStatuses, &status.EphemeralContainerStatuses} {
 		*statuses = trimStatuses(*statuses)
 	}
