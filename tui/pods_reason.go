@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/scheduling/fitmessage"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/grid"
 )
@@ -44,42 +45,15 @@ func reasonText(reason string, width int) string {
 	if cell.Width(reason) <= width {
 		return reason
 	}
-	refusals := schedulerRefusals(reason)
+	refusals := fitmessage.Refusals(reason)
 	if len(refusals) == 0 {
 		return reason
 	}
-	slices.SortStableFunc(refusals, func(a, b refusal) int { return cmp.Compare(b.nodes, a.nodes) })
+	slices.SortStableFunc(refusals, func(a, b fitmessage.Refusal) int { return cmp.Compare(b.Nodes, a.Nodes) })
 	parts := make([]string, len(refusals))
 	for i, r := range refusals {
 		// Batch and mid resources are known without the domain before them.
-		parts[i] = strconv.Itoa(r.nodes) + " " + strings.Replace(r.reason, insufficient+extension.ResourceDomainPrefix, insufficient, 1)
+		parts[i] = strconv.Itoa(r.Nodes) + " " + strings.Replace(r.Reason, insufficient+extension.ResourceDomainPrefix, insufficient, 1)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// refusal is why a number of nodes does not take a pod.
-type refusal struct {
-	nodes  int
-	reason string
-}
-
-// schedulerRefusals reads the message of a pod that no node takes; nil for any other message.
-func schedulerRefusals(message string) []refusal {
-	head, list, found := strings.Cut(message, " nodes are available: ")
-	if !found || strings.ContainsRune(head, ' ') {
-		return nil
-	}
-	var out []refusal
-	for part := range strings.SplitSeq(list, ", ") {
-		count, reason, _ := strings.Cut(part, " ")
-		switch nodes, err := strconv.Atoi(count); {
-		case err == nil && reason != "":
-			out = append(out, refusal{nodes: nodes, reason: reason})
-		case len(out) == 0:
-			return nil
-		default: // a comma within a reason
-			out[len(out)-1].reason += ", " + part
-		}
-	}
-	return out
 }
