@@ -596,6 +596,11 @@ func (in PodSettings) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodTimeline) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodTimeline"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Preemption) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Preemption"
 }
@@ -803,6 +808,11 @@ func (in SuppressionExplanation) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Term) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Term"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in TimelineEntry) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.TimelineEntry"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -190,6 +190,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PodResize{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_PodResize(ref),
 		v1alpha1.PodResourceOverview{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PodResourceOverview(ref),
 		v1alpha1.PodSettings{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodSettings(ref),
+		v1alpha1.PodTimeline{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodTimeline(ref),
 		v1alpha1.Preemption{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_Preemption(ref),
 		v1alpha1.PreemptionDecline{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PreemptionDecline(ref),
 		v1alpha1.PreemptionRefusal{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PreemptionRefusal(ref),
@@ -232,6 +233,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.SourceRef{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_SourceRef(ref),
 		v1alpha1.SuppressionExplanation{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_SuppressionExplanation(ref),
 		v1alpha1.Term{}.OpenAPIModelName():                          schema_koord_api_diagnostics_v1alpha1_Term(ref),
+		v1alpha1.TimelineEntry{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_TimelineEntry(ref),
 		v1alpha1.UnknownInput{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_UnknownInput(ref),
 		v1alpha1.UsageHistory{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_UsageHistory(ref),
 		v1alpha1.UsageMoment{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_UsageMoment(ref),
@@ -11099,6 +11101,86 @@ func schema_koord_api_diagnostics_v1alpha1_PodSettings(ref common.ReferenceCallb
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_PodTimeline(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodTimeline is what happened to a pod, as its objects, events, migration jobs and the agent of its node tell it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"entries": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Entries, the oldest first; those of the same moment in the order in which one causes the next.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.TimelineEntry{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes say what holds now without a time, and what is not recorded.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"entries"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.TimelineEntry{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_Preemption(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -14294,6 +14376,85 @@ func schema_koord_api_diagnostics_v1alpha1_Term(ref common.ReferenceCallback) co
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName(), v1alpha1.Term{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_TimelineEntry(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "TimelineEntry is something that happened once, or several times in the same way.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"time": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Time when it happened first. Most components record it in seconds.",
+							Ref:         ref(v1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"lastTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LastTime is when it happened last; absent for what happened once.",
+							Ref:         ref(v1.MicroTime{}.OpenAPIModelName()),
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count is how often it happened.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"by": {
+						SchemaProps: spec.SchemaProps{
+							Description: "By is the component that did it; empty where that is not recorded.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"event": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Event is the reason of an event, or a word for what an object tells, such as PodCreated.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"changed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Changed is what differs from the attempt before, of an attempt to find a node.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"warning": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Warning is true for what went wrong.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"time", "count", "event"},
+			},
+		},
+		Dependencies: []string{
+			v1.MicroTime{}.OpenAPIModelName()},
 	}
 }
 

@@ -1,0 +1,172 @@
+package objects
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/scheduling/fitmessage"
+)
+
+// TimelineSnapshot is what the timeline of a pod is made from.
+type TimelineSnapshot struct {
+	Pod *corev1.Pod
+	// Events about the pod, in any order.
+	Events []corev1.Event
+	// Jobs are all PodMigrationJobs.
+	Jobs []schedulingv1alpha1.PodMigrationJob
+	// Audit is the log of the agent of its node, the oldest entry first.
+	Audit []diagnosticsv1alpha1.AuditEntry
+	// Notes say what of this does not exist, and Missing what could not be read.
+	Notes, Missing []string
+}
+
+// The events of a timeline that no component records as such.
+const (
+	eventPodCreated        = "PodCreated"
+	eventGated             = "SchedulingGated"
+	eventReady             = "Ready"
+	eventNotReady          = "NotReady"
+	eventStarted           = "Started"
+	eventTerminated        = "Terminated"
+	eventDeletionRequested = "DeletionRequested"
+	eventWritten           = "Written"
+	eventReplaces          = "ReplacesPod"
+)
+
+// The events of Kubernetes that say the same as the object.
+const (
+	eventFailedScheduling = "FailedScheduling"
+	eventScheduled        = "Scheduled"
+	eventEvicted          = "Evicted"
+)
+
+// causes orders what happened in the same second: what comes before can cause what comes after. Events that are not listed come between
+// the two parts.
+var (
+	causesFirst = []string{
+		eventPodCreated, eventReplaces, eventGated, eventFailedScheduling, "NotTriggerScaleUp", "TriggeredScaleUp", eventScheduled, "SuccessfulAttachVolume",
+		"Pulling", "Pulled", "Created", eventStarted,
+	}
+	causesLast = []string{
+		eventWritten, eventReady, "Unhealthy", eventNotReady, "BackOff", "Preempted", eventEvicted, string(corev1.DisruptionTarget),
+		eventDeletionRequested, "Killing", eventTerminated,
+	}
+)
+
+func causeOf(event string) int {
+	if at := slices.Index(causesFirst, event); at >= 0 {
+		return at
+	}
+	if at := slices.Index(causesLast, event); at >= 0 {
+		return len(causesFirst) + 1 + at
+	}
+	return len(causesFirst)
+}
+
+// timeline collects entries.
+type timeline struct {
+	in      *TimelineSnapshot
+	entries []diagnosticsv1alpha1.TimelineEntry
+}
+
+// PodTimeline tells what happened to a pod, in the order of time, and within a second in the order of cause. What both an event and the
+// object tell is told once, by the event, which says who did it.
+func PodTimeline(in TimelineSnapshot) *diagnosticsv1alpha1.PodTimeline {
+	t := &timeline{in: &in}
+	t.events()
+	t.created()
+	t.conditions()
+	t.containers()
+	t.deletion()
+	t.jobs()
+	t.audit()
+	slices.SortStableFunc(t.entries, func(a, b diagnosticsv1alpha1.TimelineEntry) int {
+		return cmp.Or(a.Time.Truncate(time.Second).Compare(b.Time.Truncate(time.Second)), causeOf(a.Event)-causeOf(b.Event), a.Time.Compare(b.Time.Time))
+	})
+	compareAttempts(t.entries)
+	out := &diagnosticsv1alpha1.PodTimeline{
+		ObjectMeta: metav1.ObjectMeta{Namespace: in.Pod.Namespace, Name: in.Pod.Name, UID: in.Pod.UID},
+		Entries:    t.entries, Notes: append(t.notes(), in.Notes...), Incomplete: in.Missing,
+	}
+	return out
+}
+
+func (t *timeline) add(at time.Time, by, event, message string, warning bool) {
+	if at.IsZero() {
+		return
+	}
+	t.entries = append(t.entries, diagnosticsv1alpha1.TimelineEntry{
+		Time: metav1.NewMicroTime(at), Count: 1, By: by, Event: event, Message: message, Warning: warning,
+	})
+}
+
+// has is true if an event is told already.
+func (t *timeline) has(event string) bool {
+	return slices.ContainsFunc(t.entries, func(e diagnosticsv1alpha1.TimelineEntry) bool { return e.Event == event })
+}
+
+// events adds those of Kubernetes.
+func (t *timeline) events() {
+	for i := range t.in.Events {
+		event := &t.in.Events[i]
+		first, last, count := occurrences(event)
+		entry := diagnosticsv1alpha1.TimelineEntry{
+			Time: metav1.NewMicroTime(first), Count: count, By: cmp.Or(event.ReportingController, event.Source.Component),
+			Event: event.Reason, Message: strings.TrimSpace(event.Message), Warning: event.Type == corev1.EventTypeWarning,
+		}
+		if last.After(first) {
+			entry.LastTime = &metav1.MicroTime{Time: last}
+		}
+		t.entries = append(t.entries, entry)
+	}
+}
+
+// occurrences are when an event happened first and last, and how often, as either of the two APIs for events records it.
+func occurrences(event *corev1.Event) (first, last time.Time, count int32) {
+	first, last, count = event.FirstTimestamp.Time, event.LastTimestamp.Time, max(event.Count, 1)
+	if !event.EventTime.IsZero() {
+		first = event.EventTime.Time
+	}
+	if series := event.Series; series != nil {
+		last, count = series.LastObservedTime.Time, max(series.Count, 1)
+	}
+	if first.IsZero() {
+		first = event.CreationTimestamp.Time
+	}
+	return first, last, count
+}
+
+// compareAttempts says of each attempt to find a node what differs from the one before.
+func compareAttempts(entries []diagnosticsv1alpha1.TimelineEntry) {
+	before := ""
+	for i := range entries {
+		if entries[i].Event != eventFailedScheduling {
+			continue
+		}
+		for _, change := range fitmessage.Changes(before, entries[i].Message) {
+			entries[i].Changed = append(entries[i].Changed, fmt.Sprintf("%s: %d -> %d", change.Reason, change.Before, change.After))
+		}
+		before = entries[i].Message
+	}
+}
+
+// notes say what holds now without a time.
+func (t *timeline) notes() []string {
+	var notes []string
+	pod := t.in.Pod
+	if pod.Status.NominatedNodeName != "" && pod.Spec.NodeName == "" {
+		notes = append(notes, fmt.Sprintf("node %s is nominated for the pod, since when is not recorded", pod.Status.NominatedNodeName))
+	}
+	if len(t.in.Events) == 0 {
+		notes = append(notes, "there are no events: API servers keep them for an hour unless they are configured otherwise")
+	}
+	return notes
+}
