@@ -22,6 +22,8 @@ type noun struct {
 	qos adapter
 	// audit shows what was done to the object.
 	audit adapter
+	// events tells what happened to the object.
+	events adapter
 }
 
 // adapter makes the command of a verb for one kind; nil where the verb does not apply.
@@ -31,7 +33,7 @@ type adapter func(*session) *cobra.Command
 func nouns() []noun {
 	return []noun{
 		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand},
-		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand},
+		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand, events: newEventsPodCommand},
 		{Kind: source.KindWorkload, top: newTopWorkloadsCommand},
 		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
@@ -51,7 +53,7 @@ type verb struct {
 // verbs are the commands whose subcommands are nouns; each noun must have at least one of them.
 func verbs() []verb {
 	return []verb{
-		{topCommand, tops}, {treeCommand, trees}, {explainCommand, explains}, {explainCommand + " " + qosCommand, explainsQoS}, {auditCommand, audits},
+		{topCommand, tops}, {treeCommand, trees}, {explainCommand, explains}, {explainCommand + " " + qosCommand, explainsQoS}, {auditCommand, audits}, {eventsCommand, timelines},
 	}
 }
 
@@ -61,6 +63,7 @@ func trees(n noun) adapter       { return n.tree }
 func explains(n noun) adapter    { return n.explain }
 func explainsQoS(n noun) adapter { return n.qos }
 func audits(n noun) adapter      { return n.audit }
+func timelines(n noun) adapter   { return n.events }
 
 // addNouns adds the subcommands of a verb, one for each noun that it applies to, and completes TYPE/NAME.
 func addNouns(cmd *cobra.Command, s *session, of func(noun) adapter) {

@@ -13,7 +13,10 @@ import (
 const whyCommand = "why"
 
 // Verbs whose subcommands are nouns.
-const topCommand, treeCommand, explainCommand, qosCommand, auditCommand = "top", "tree", "explain", "qos", "audit"
+const topCommand, treeCommand, explainCommand, qosCommand, auditCommand, eventsCommand = "top", "tree", "explain", "qos", "audit", "events"
+
+// alone are the kinds that verbs take a name without a type for.
+var alone = map[string]source.Kind{auditCommand: source.KindNode, eventsCommand: source.KindPod}
 
 // expandArguments rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
 // pod/web as well with --depth=1, and audit node-1 audit node node-1.
@@ -64,8 +67,8 @@ func expanded(cmd *cobra.Command, args []string) []string {
 		return args // TYPE NAME
 	case path == whyCommand && slashed && name != "":
 		cmd = childOf(cmd.Root(), explainCommand)
-	case path == auditCommand && !slashed && !namesKind(before):
-		return append([]string{source.KindNode.Name}, args...)
+	case alone[path] != source.Kind{} && !slashed && !namesKind(before):
+		return append([]string{alone[path].Name}, args...)
 	}
 	if !slashed || name == "" || !cmd.HasSubCommands() {
 		return nil

@@ -69,6 +69,7 @@ func views(t testing.TB) map[string]view {
 	maps.Copy(all, answerViews())
 	maps.Copy(all, evictionViews())
 	maps.Copy(all, whatifViews())
+	maps.Copy(all, timelineViews())
 	maps.Copy(all, placementViews())
 	maps.Copy(all, whatifQuotaViews())
 	maps.Copy(all, workloadViews())
