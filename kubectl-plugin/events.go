@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,8 +91,9 @@ func (o *eventsPodOptions) run(ctx context.Context, s *session) error {
 	return q.show(answer, true)
 }
 
+// entryKey tells entries apart. Containers of a pod may start in the same second.
 func entryKey(e *diagnosticsv1alpha1.TimelineEntry) string {
-	return e.Time.String() + " " + e.By + " " + e.Event
+	return e.Time.String() + " " + e.By + " " + e.Event + " " + e.Message
 }
 
 func (o *eventsPodOptions) show(s *session, answer *diagnosticsv1alpha1.PodTimeline, first bool) error {
@@ -104,5 +104,5 @@ func (o *eventsPodOptions) show(s *session, answer *diagnosticsv1alpha1.PodTimel
 	if err != nil || !first {
 		return err
 	}
-	return incomplete(s, slices.Clone(answer.Incomplete), o.strict)
+	return incomplete(s, answer.Incomplete, o.strict)
 }

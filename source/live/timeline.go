@@ -35,6 +35,7 @@ func (s *Source) PodTimeline(ctx context.Context, namespace, name string) (*diag
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		in.Events, err = c.events(groupContext, in.Pod)
+		in.EventsSeen = err == nil
 		return gaps.lacks(err, "the events of the pod are unknown")
 	})
 	group.Go(func() (err error) {

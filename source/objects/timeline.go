@@ -18,8 +18,9 @@ import (
 // TimelineSnapshot is what the timeline of a pod is made from.
 type TimelineSnapshot struct {
 	Pod *corev1.Pod
-	// Events about the pod, in any order.
-	Events []corev1.Event
+	// Events about the pod, in any order, and EventsSeen that they could be read.
+	Events     []corev1.Event
+	EventsSeen bool
 	// Jobs are all PodMigrationJobs.
 	Jobs []schedulingv1alpha1.PodMigrationJob
 	// Audit is the log of the agent of its node, the oldest entry first.
@@ -165,7 +166,7 @@ func (t *timeline) notes() []string {
 	if pod.Status.NominatedNodeName != "" && pod.Spec.NodeName == "" {
 		notes = append(notes, fmt.Sprintf("node %s is nominated for the pod, since when is not recorded", pod.Status.NominatedNodeName))
 	}
-	if len(t.in.Events) == 0 {
+	if t.in.EventsSeen && len(t.in.Events) == 0 {
 		notes = append(notes, "there are no events: API servers keep them for an hour unless they are configured otherwise")
 	}
 	return notes

@@ -90,9 +90,13 @@ func TestPodTimeline(t *testing.T) {
 		wantNotes []string
 	}{
 		"a pod that waits, without events": {
-			in:        TimelineSnapshot{Pod: timelinePod(podCondition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, then, 1))},
+			in:        TimelineSnapshot{EventsSeen: true, Pod: timelinePod(podCondition(corev1.PodScheduled, corev1.ConditionFalse, corev1.PodReasonUnschedulable, then, 1))},
 			want:      []string{"0 PodCreated by StatefulSet/web", "! 1 FailedScheduling by koord-scheduler: " + then},
 			wantNotes: []string{"there are no events: API servers keep them for an hour unless they are configured otherwise"},
+		},
+		"events that could not be read are not said to be none": {
+			in:   TimelineSnapshot{Pod: timelinePod()},
+			want: []string{"0 PodCreated by StatefulSet/web"},
 		},
 		"attempts, each with what differs": {
 			in: TimelineSnapshot{
@@ -120,7 +124,7 @@ func TestPodTimeline(t *testing.T) {
 			},
 		},
 		"a pod whose events are forgotten": {
-			in: TimelineSnapshot{Pod: timelinePod(boundTo("n1"), podCondition(corev1.PodScheduled, corev1.ConditionTrue, "", "", 1), func(pod *corev1.Pod) {
+			in: TimelineSnapshot{EventsSeen: true, Pod: timelinePod(boundTo("n1"), podCondition(corev1.PodScheduled, corev1.ConditionTrue, "", "", 1), func(pod *corev1.Pod) {
 				pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 					Name: "main", RestartCount: 2, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: second(60)}},
 					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, StartedAt: second(20), FinishedAt: second(50)}},
