@@ -18,10 +18,12 @@ import (
 // Queue is the queue of a scheduler with gangs. When a waiting member gives its node back, the scheduler notifies its queue as if a
 // pod had been deleted, which wakes the pods that were refused for lack of room, and among them the member for which the node was
 // given back. The two would take turns for ever, because the queue does not let a pod wait out its backoff when it has no other.
-// Queue passes on such an event only to pods that may use the room. It is safe for concurrent use.
+// Queue passes on such an event only to pods that may use the room. It also keeps the pods that the queue would drop when they are put
+// back beside Pop. It is safe for concurrent use.
 type Queue struct {
 	internalqueue.SchedulingQueue
-	gangs *gangs.State
+	gangs    *gangs.State
+	putBacks putBacks
 
 	mutex sync.Mutex
 	// trying is the pod for which a node is being looked for, if any: there is one at a time.
@@ -48,6 +50,7 @@ func (q *Queue) Pop(logger klog.Logger) (*framework.QueuedPodInfo, error) {
 	q.over()
 	pod, err := q.SchedulingQueue.Pop(logger)
 	if pod != nil {
+		q.putBacks.take(pod.Pod.UID)
 		q.mutex.Lock()
 		q.trying = pod.Pod.UID
 		q.mutex.Unlock()
@@ -86,9 +89,24 @@ func (q *Queue) pass(event func()) {
 // AddUnschedulableIfNotPresent puts a pod back that was not placed.
 func (q *Queue) AddUnschedulableIfNotPresent(logger klog.Logger, pod *framework.QueuedPodInfo, cycle int64) error {
 	uid := pod.Pod.UID
-	err := q.SchedulingQueue.AddUnschedulableIfNotPresent(logger, pod, cycle)
+	err := q.putBacks.do(logger, q.SchedulingQueue, pod, cycle)
 	q.back(uid)
 	return err
+}
+
+// PopSpecificPod takes out one pod, nil if it is not there.
+func (q *Queue) PopSpecificPod(logger klog.Logger, pod *corev1.Pod) *framework.QueuedPodInfo {
+	popped := q.SchedulingQueue.PopSpecificPod(logger, pod)
+	if popped != nil {
+		q.putBacks.take(pod.UID)
+	}
+	return popped
+}
+
+// Delete drops a pod that is gone.
+func (q *Queue) Delete(pod *corev1.Pod) {
+	q.putBacks.take(pod.UID)
+	q.SchedulingQueue.Delete(pod)
 }
 
 // Done ends the attempt of a pod.
