@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -289,13 +288,4 @@ func mayDo(t *testing.T, fix *diagnosticsv1alpha1.Fix) {
 			t.Errorf("the tenant may not %s, which %q takes", step.Command, fix.Description)
 		}
 	}
-}
-
-// stage reads the objects of the scene.
-func stage() ([]string, error) {
-	text, err := os.ReadFile("testdata/explanations.yaml")
-	if err != nil {
-		return nil, err
-	}
-	return strings.Split(string(text), "\n---\n"), nil
 }

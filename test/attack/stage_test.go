@@ -3,6 +3,8 @@ package attack
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -35,17 +37,25 @@ func setStage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects, err := stage()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range objects {
-			if err := put(t.Context(), client, text); err != nil {
-				t.Fatal(err)
-			}
-		}
+		putAll(t, client, "testdata/explanations.yaml")
+		sandboxtest.Eventually(t, patience, func() error { return onStage(t.Context()) })
+		putAll(t, client, "testdata/preempting.yaml")
 	})
 	sandboxtest.Eventually(t, patience, func() error { return onStage(t.Context()) })
+}
+
+// putAll creates the objects of a file.
+func putAll(t *testing.T, client dynamic.Interface, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for object := range strings.SplitSeq(string(text), "\n---\n") {
+		if err := put(t.Context(), client, object); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // put creates an object.
