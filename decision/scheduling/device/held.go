@@ -31,9 +31,15 @@ func (a *Allocation) limit(pod *corev1.Pod) {
 	limits := limitsOf(pod)
 	var taken [kinds]int
 	a.Items = slices.DeleteFunc(a.Items, func(item Item) bool {
+		if taken[item.kind] == limits[item.kind].count {
+			return true
+		}
 		taken[item.kind]++
-		return taken[item.kind] > limits[item.kind].count
+		return false
 	})
+	for k := range limits {
+		limits[k].jointly(k, taken)
+	}
 	for i := range a.Items {
 		item := &a.Items[i]
 		limits[item.kind].apply(item)
@@ -78,6 +84,19 @@ func (d *Demand) most() most {
 		m.whole = int(d.Each[d.kind.first()])
 	}
 	return m
+}
+
+// jointly raises the number of whole devices of a type to what joint allocation gives: one for each PCIe switch on which there are devices
+// of the leading type, and so no more than there are of another type.
+func (m *most) jointly(k int, taken [kinds]int) {
+	if m.whole == 0 {
+		return
+	}
+	for other, count := range taken {
+		if other != k {
+			m.whole = max(m.whole, count)
+		}
+	}
 }
 
 // apply lowers the amount of an item to the limit. Of the memory of a GPU and its percentage, the one that is not requested

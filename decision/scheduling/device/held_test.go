@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,6 +20,9 @@ func allocated(kind string, minors int, resource, amount string) string {
 	}
 	return fmt.Sprintf(`{%q:[%s]}`, kind, text[:len(text)-1])
 }
+
+// both is one annotation of two.
+func both(a, b string) string { return strings.TrimSuffix(a, "}") + "," + strings.TrimPrefix(b, "{") }
 
 func TestHeldBy(t *testing.T) {
 	const rdma, gpuCore = "koordinator.sh/rdma", "koordinator.sh/gpu-core"
@@ -76,6 +80,14 @@ func TestHeldBy(t *testing.T) {
 		"a pod that poses as the pod of a Reservation": {
 			requests: []string{"nvidia.com/gpu", "1"}, allocated: allocated("gpu", 2, gpuCore, "100"),
 			wishes: map[string]string{reservation.AnnotationReservePod: "true"}, wantHeld: map[string][]int64{"gpu": {100}},
+		},
+		"a whole device beside each GPU, for one percent": {
+			requests: []string{"nvidia.com/gpu", "3", rdma, "1"}, allocated: both(allocated("gpu", 3, gpuCore, "100"), allocated("rdma", 2, rdma, "100")),
+			wantHeld: map[string][]int64{"gpu": {100, 100, 100}, "rdma": {100, 100}},
+		},
+		"more whole devices than GPUs": {
+			requests: []string{"nvidia.com/gpu", "2", rdma, "1"}, allocated: both(allocated("gpu", 5, gpuCore, "100"), allocated("rdma", 3, rdma, "100")),
+			wantHeld: map[string][]int64{"gpu": {100, 100}, "rdma": {100, 100, 1}},
 		},
 		"more whole devices than percents": {
 			requests: []string{rdma, "3"}, allocated: allocated("rdma", 4, rdma, "100"), wantHeld: map[string][]int64{"rdma": {100, 100, 100, 3}},
