@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/style"
@@ -22,13 +23,16 @@ func TestTheStateOfAQuota(t *testing.T) {
 		want        string
 		wantProblem bool
 	}{
-		"it uses its min":                    {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(10), Used: cpu(10), Request: cpu(10)}, "Normal", false},
-		"it uses more than min":              {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(20), Used: cpu(11), Request: cpu(11)}, "Borrows", false},
-		"it lends":                           {source.Quota{Spec: quota.Spec{Min: cpu(10), Lends: true}, Runtime: cpu(4), Used: cpu(4), Request: cpu(4)}, "Lends", false},
-		"it may not lend":                    {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(4), Used: cpu(4), Request: cpu(4)}, "Normal", false},
-		"pods wait":                          {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(10), Used: cpu(9), Request: cpu(12)}, "Waiting", true},
-		"it uses more than it may":           {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(10), Used: cpu(11), Request: cpu(12)}, "Overused", true},
-		"another resource is the gravest":    {source.Quota{Runtime: both(10, 10), Used: both(1, 11), Request: both(20, 11)}, "Overused", true},
+		"it uses its min":                 {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(10), Used: cpu(10), Request: cpu(10)}, "Normal", false},
+		"it uses more than min":           {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(20), Used: cpu(11), Request: cpu(11)}, "Borrows", false},
+		"it lends":                        {source.Quota{Spec: quota.Spec{Min: cpu(10), Lends: true}, Runtime: cpu(4), Used: cpu(4), Request: cpu(4)}, "Lends", false},
+		"it may not lend":                 {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(4), Used: cpu(4), Request: cpu(4)}, "Normal", false},
+		"pods wait":                       {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(10), Used: cpu(9), Request: cpu(12)}, "Waiting", true},
+		"it uses more than it may":        {source.Quota{Spec: quota.Spec{Min: cpu(10)}, Runtime: cpu(10), Used: cpu(11), Request: cpu(12)}, "Overused", true},
+		"another resource is the gravest": {source.Quota{Runtime: both(10, 10), Used: both(1, 11), Request: both(20, 11)}, "Overused", true},
+		"the root counts pods that it does not limit": {
+			source.Quota{Spec: quota.Spec{Name: extension.RootQuotaName}, Runtime: cpu(10), Used: cpu(11), Request: cpu(0)}, "Normal", false,
+		},
 		"nothing is published":               {source.Quota{Spec: quota.Spec{Min: cpu(10)}}, "Unknown", true},
 		"it cannot be read":                  {source.Quota{Problems: []string{"bad"}, Runtime: cpu(10), Used: cpu(1)}, "Invalid", true},
 		"use at the runtime is not too much": {source.Quota{Runtime: cpu(10), Used: cpu(10), Request: cpu(10)}, "Normal", false},

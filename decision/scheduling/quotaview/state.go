@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/amount"
 )
 
@@ -35,6 +36,9 @@ func StateOf(q *Quota) (diagnosticsv1alpha1.QuotaState, string) {
 	state, why := diagnosticsv1alpha1.QuotaNormal, ""
 	for _, name := range Resources(q) {
 		a := AmountsOf(q, name)
+		if q.Name == extension.RootQuotaName {
+			a.Used = nil // it has the pods of the built-in quotas, and the runtime is what these leave
+		}
 		if s, text := a.state(q.Lends); Rank(s) < Rank(state) {
 			state, why = s, amount.ShortName(name)+": "+text
 		}
