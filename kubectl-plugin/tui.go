@@ -16,7 +16,8 @@ func newTUICommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "tui",
 		Short:   "Start the terminal user interface",
-		Long:    "Start the terminal user interface: nodes with live bars, a chart of co-location over time, and every explanation one key away.",
+		Long: "Start the terminal user interface. It begins with the dashboard: co-location over time, what is wrong in each list, and what happens " +
+			"next. Nodes, pods, quotas, gangs, reservations, devices and migrations have a list each, and every explanation is one key away.",
 		Example: fmt.Sprintf("  # Use another context\n  %[1]s tui --context prod\n\n  # Start with the pods of a namespace\n  %[1]s tui -n shop", s.Name),
 		GroupID: "see",
 		Args:    cobra.NoArgs,
@@ -36,7 +37,7 @@ func runTUI(ctx context.Context, s *session, mouse bool) error {
 	if err != nil {
 		return err
 	}
-	view := ""
+	view := "dashboard"
 	if namespace := s.namespaceFlag(); namespace != "" {
 		view = "pods " + namespace
 	}

@@ -34,13 +34,7 @@ type moveRow struct{ *diagnostics.ForecastMove }
 func forecastScreen(m *Model) *screen {
 	l := &forecast{}
 	l.table = newMoveTable()
-	l.rows = func(f *diagnostics.MigrationForecast) []moveRow {
-		rows := make([]moveRow, len(f.Moves))
-		for i := range f.Moves {
-			rows[i] = moveRow{&f.Moves[i]}
-		}
-		return rows
-	}
+	l.rows = moveRows
 	l.reason = func(r *moveRow, _ int) string { return r.Plugin + ": " + r.Reason }
 	l.incomplete = func(f *diagnostics.MigrationForecast) []string { return f.Incomplete }
 	l.object = func(r *moveRow) object { return podObject(r.Namespace, r.Name) }
@@ -65,13 +59,7 @@ func forecastScreen(m *Model) *screen {
 		},
 		ask: func(*page) tea.Cmd {
 			src := m.source
-			return l.list.ask(m, "forecast", func(ctx context.Context) (*diagnostics.MigrationForecast, error) {
-				forecaster, err := offered[source.MigrationForecaster](src, "forecast migrations")
-				if err != nil {
-					return nil, err
-				}
-				return forecaster.ForecastMigrations(ctx, forecastRounds)
-			})
+			return l.list.ask(m, "forecast", func(ctx context.Context) (*diagnostics.MigrationForecast, error) { return askForecast(ctx, src) })
 		},
 		content: func(*page) content {
 			c := l.list.content()
@@ -79,6 +67,22 @@ func forecastScreen(m *Model) *screen {
 			return c
 		},
 	}
+}
+
+func moveRows(f *diagnostics.MigrationForecast) []moveRow {
+	rows := make([]moveRow, len(f.Moves))
+	for i := range f.Moves {
+		rows[i] = moveRow{&f.Moves[i]}
+	}
+	return rows
+}
+
+func askForecast(ctx context.Context, src source.Source) (*diagnostics.MigrationForecast, error) {
+	forecaster, err := offered[source.MigrationForecaster](src, "forecast migrations")
+	if err != nil {
+		return nil, err
+	}
+	return forecaster.ForecastMigrations(ctx, forecastRounds)
 }
 
 func (l *forecast) jump(to func(*moveRow) object) func(*Model) tea.Cmd {

@@ -54,19 +54,21 @@ func migrationsScreen(m *Model) *screen {
 		summary: true,
 		ask: func(*page) tea.Cmd {
 			src := m.source
-			return l.list.ask(m, "migrations", func(ctx context.Context) (*source.Migrations, error) {
-				lister, err := offered[source.MigrationLister](src, "list PodMigrationJobs")
-				if err != nil {
-					return nil, err
-				}
-				return lister.Migrations(ctx)
-			})
+			return l.list.ask(m, "migrations", func(ctx context.Context) (*source.Migrations, error) { return askMigrations(ctx, src) })
 		},
 		content: func(*page) content { return l.list.content() },
 	}
 }
 
 func migrationObject(name string) object { return object{kind: source.KindMigration, name: name} }
+
+func askMigrations(ctx context.Context, src source.Source) (*source.Migrations, error) {
+	lister, err := offered[source.MigrationLister](src, "list PodMigrationJobs")
+	if err != nil {
+		return nil, err
+	}
+	return lister.Migrations(ctx)
+}
 
 // jump explains what the row under the cursor is about.
 func (l *migrations) jump(to func(*diagnostics.MigrationExplanation) object) func(*Model) tea.Cmd {

@@ -49,7 +49,7 @@ func nodesScreen(m *Model) *screen {
 
 func (m *Model) commandNodes(args string) tea.Cmd {
 	_, filter, filtered := scopeOf(args)
-	m.home()
+	m.home(nodesName)
 	return tea.Batch(m.poll(), m.filterBy(filter, filtered))
 }
 

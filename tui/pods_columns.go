@@ -112,14 +112,18 @@ func bandStyle(band string, st *style.Set) style.Style {
 }
 
 func phaseCell(r *podRow, _ int, st *style.Set) string {
-	text := st.Dim
-	switch r.Phase {
-	case corev1.PodPending:
-		text = st.Warn
-	case corev1.PodFailed, corev1.PodUnknown:
-		text = st.Bad
-	}
+	_, text := phaseMark(r.Phase, st)
 	return text.Render(cell.Clean(string(r.Phase)))
+}
+
+func phaseMark(phase corev1.PodPhase, st *style.Set) (string, style.Style) {
+	switch phase {
+	case corev1.PodPending:
+		return st.Wait, st.Warn
+	case corev1.PodFailed, corev1.PodUnknown:
+		return st.Cross, st.Bad
+	}
+	return st.Good, st.Dim
 }
 
 func nodeNameCell(r *podRow, _ int, st *style.Set) string {

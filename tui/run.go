@@ -43,7 +43,7 @@ type Options struct {
 	RefreshInterval time.Duration
 	// ReadOnly is shown in the header. The workbench changes nothing either way.
 	ReadOnly bool
-	// StartView is a command to begin with, such as "chart" or "explain shop/web-1"; empty is the node table.
+	// StartView is a command to begin with, such as "dashboard" or "explain shop/web-1"; empty is the node table.
 	StartView string
 	// Namespace of pods to begin with; empty for all.
 	Namespace string

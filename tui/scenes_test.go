@@ -21,7 +21,20 @@ var missing = []string{
 
 // scenes are every view in every state it can be in.
 var scenes = map[string]func(testing.TB) *rig{
-	"nodes": func(t testing.TB) *rig { return newRig(t, 30).start() },
+	"nodes":            func(t testing.TB) *rig { return newRig(t, 30).start() },
+	"dashboard":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":dashboard", "enter") },
+	"dashboard_memory": func(t testing.TB) *rig { return newRig(t, 30).start().press(":dashboard", "enter", "tab", "j", "j") },
+	"dashboard_empty":  func(t testing.TB) *rig { return newRig(t, 0).start().press(":dashboard", "enter") },
+	"dashboard_loading": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.hold = true
+		return r.press(":dashboard", "enter")
+	},
+	"dashboard_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing
+		return r.start().press(":dashboard", "enter")
+	},
 	"nodes_blank": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.hold = true

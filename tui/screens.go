@@ -4,6 +4,7 @@ import "slices"
 
 // Screens that others open by name.
 const (
+	dashboardName    = "dashboard"
 	nodesName        = "nodes"
 	podsName         = "pods"
 	chartName        = "chart"
@@ -29,6 +30,7 @@ const (
 // first.
 var declared = []func(*Model) *screen{
 	nodesScreen,
+	dashboardScreen,
 	podsScreen,
 	chartScreen,
 	nodeScreen,
@@ -53,11 +55,11 @@ func (m *Model) declare() {
 	for _, declare := range declared {
 		m.screens = append(m.screens, declare(m))
 	}
-	m.home()
+	m.home(m.screens[0].name)
 }
 
-// home leaves nothing on the stack but the first screen.
-func (m *Model) home() { m.pages = []page{{screen: m.screens[0]}} }
+// home leaves nothing on the stack but a screen.
+func (m *Model) home(name string) { m.pages = []page{{screen: m.screenOf(name)}} }
 
 // screenOf is the screen of a name; nil where there is none, which TestScreensOpenEachOther rules out.
 func (m *Model) screenOf(name string) *screen {

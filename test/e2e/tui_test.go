@@ -10,11 +10,13 @@ import (
 	"testing"
 )
 
-// startTUI starts the terminal interface in a terminal and waits for the nodes. The shell prints the exit code after it.
+// startTUI starts the terminal interface in a terminal and goes to the nodes. The shell prints the exit code after it.
 func startTUI(t *testing.T, width, height int, environ ...string) *terminal {
 	t.Helper()
 	term := open(t, width, height, environ...)
 	term.types(`"$koordctl" tui; echo "exit code $?"`)
+	term.sees("<dashboard>")
+	term.types(":nodes")
 	term.sees("nodes[14]", "sim-0001")
 	return term
 }
@@ -161,13 +163,29 @@ func TestTooSmallTerminalAndBack(t *testing.T) {
 	fits(t, term.sees("nodes[14]", "▌sim-0001"), 80, 24)
 }
 
+// TestTheDashboardIsFirst, with what is wrong and what happens next, and leads to the lists.
+func TestTheDashboardIsFirst(t *testing.T) {
+	for name, size := range sizes {
+		t.Run(name, func(t *testing.T) {
+			term := open(t, size.width, size.height)
+			term.types(`"$koordctl" tui; echo "exit code $?"`)
+			term.sees("dashboard[", "prod used", "batch free", "─ recorded ─", "nodes", "▲ Hot", "sim-0007", "pods", "Insufficient batch-cpu")
+			fits(t, term.screen(false), size.width, size.height)
+			term.presses("Enter")
+			term.sees("of 14] only problems", "sim-0007", "<dashboard> <nodes>")
+			term.presses("Escape", "x")
+			term.sees("[batch-cpu]", "<dashboard> <sim-00")
+		})
+	}
+}
+
 func TestQuittingRestoresTheTerminal(t *testing.T) {
 	for name, keys := range map[string][]string{"q": {"q"}, "ctrl-c": {"C-c"}, "q from a view below": {"Enter", "q", "q"}} {
 		t.Run(name, func(t *testing.T) {
 			term := open(t, 80, 24)
 			term.types("echo before the interface")
 			term.types(`"$koordctl" tui; echo "exit code $?"`)
-			term.sees("nodes[14]")
+			term.sees("dashboard[", "sim-00")
 			for _, key := range keys {
 				term.presses(key)
 			}
@@ -228,6 +246,8 @@ func TestColourAndNoColour(t *testing.T) {
 func TestASCII(t *testing.T) {
 	term := open(t, 80, 24)
 	term.types(`"$koordctl" tui --ascii; echo "exit code $?"`)
+	term.sees("<dashboard>")
+	term.types(":nodes")
 	screen := term.sees("nodes[14]", "sim-0001", "Hot")
 	for i, r := range screen {
 		if r > 127 {
