@@ -24,6 +24,8 @@ type noun struct {
 	audit adapter
 	// events tells what happened to the object.
 	events adapter
+	// verify compares what is published of objects of the kind with what follows from the cluster.
+	verify adapter
 }
 
 // adapter makes the command of a verb for one kind; nil where the verb does not apply.
@@ -38,7 +40,7 @@ func nouns() []noun {
 		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
-		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand},
+		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand, verify: newVerifyQuotasCommand},
 		{Kind: source.KindDevice, top: newTopDevicesCommand},
 		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand},
 	}
@@ -54,6 +56,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		{topCommand, tops}, {treeCommand, trees}, {explainCommand, explains}, {explainCommand + " " + qosCommand, explainsQoS}, {auditCommand, audits}, {eventsCommand, timelines},
+		{verifyCommand, verifies},
 	}
 }
 
@@ -64,6 +67,7 @@ func explains(n noun) adapter    { return n.explain }
 func explainsQoS(n noun) adapter { return n.qos }
 func audits(n noun) adapter      { return n.audit }
 func timelines(n noun) adapter   { return n.events }
+func verifies(n noun) adapter    { return n.verify }
 
 // addNouns adds the subcommands of a verb, one for each noun that it applies to, and completes TYPE/NAME.
 func addNouns(cmd *cobra.Command, s *session, of func(noun) adapter) {

@@ -14,8 +14,8 @@ import (
 func newTUICommand(s *session) *cobra.Command {
 	mouse := false
 	cmd := &cobra.Command{
-		Use:     "tui",
-		Short:   "Start the terminal user interface",
+		Use:   "tui",
+		Short: "Start the terminal user interface",
 		Long: "Start the terminal user interface. It begins with the dashboard: co-location over time, what is wrong in each list, and what happens " +
 			"next. Nodes, pods, quotas, gangs, reservations, devices and migrations have a list each, and every explanation is one key away.",
 		Example: fmt.Sprintf("  # Use another context\n  %[1]s tui --context prod\n\n  # Start with the pods of a namespace\n  %[1]s tui -n shop", s.Name),

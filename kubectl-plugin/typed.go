@@ -13,10 +13,10 @@ import (
 const whyCommand = "why"
 
 // Verbs whose subcommands are nouns.
-const topCommand, treeCommand, explainCommand, qosCommand, auditCommand, eventsCommand = "top", "tree", "explain", "qos", "audit", "events"
+const topCommand, treeCommand, explainCommand, qosCommand, auditCommand, eventsCommand, verifyCommand = "top", "tree", "explain", "qos", "audit", "events", "verify"
 
 // alone are the kinds that verbs take a name without a type for.
-var alone = map[string]source.Kind{auditCommand: source.KindNode, eventsCommand: source.KindPod}
+var alone = map[string]source.Kind{auditCommand: source.KindNode, eventsCommand: source.KindPod, verifyCommand: source.KindQuota}
 
 // expandArguments rewrites a command line in which an object stands where a type is expected: explain pod/web becomes explain pod web, why
 // pod/web as well with --depth=1, and audit node-1 audit node node-1.

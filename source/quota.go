@@ -36,6 +36,14 @@ type QuotaForecaster interface {
 	ForecastQuota(ctx context.Context, namespace, name string, edits quotaview.Edits, limit int) (*diagnosticsv1alpha1.QuotaForecast, error)
 }
 
+// QuotaVerifier is a source that compares what is published of ElasticQuotas with what follows from the pods and nodes. Implementations are
+// safe for concurrent use.
+type QuotaVerifier interface {
+	// VerifyQuotas compares all quotas, or the one of a name where that is not empty. Only the quotas are indispensable: without all quotas,
+	// pods and nodes the verdict is Unknown. A name that does not exist is an error with code KOORD0003.
+	VerifyQuotas(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.QuotaVerification, error)
+}
+
 // QuotaQuery selects ElasticQuotas; the zero value selects those of all namespaces.
 type QuotaQuery struct {
 	// Namespace to select; empty for all.

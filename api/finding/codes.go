@@ -236,6 +236,7 @@ const (
 	QuotaAboveMax               Code = "KOORD1213"
 	QuotaUncounted              Code = "KOORD1214"
 	QuotaBeyondTotal            Code = "KOORD1215"
+	QuotaFiguresDiffer          Code = "KOORD1216"
 )
 
 // Codes of the admission of pods.

@@ -46,9 +46,21 @@ func TestAQuotaBecomesWhatItsForecastSays(t *testing.T) {
 		return nil
 	})
 
+	sandboxtest.Eventually(t, patience, func() error { return verified(t, a) })
+
 	refused := answer[diagnosticsv1alpha1.QuotaForecast](t, "QuotaForecast", "whatif", "quota", a, "-n", a, "--min", "cpu=5")
 	if refused.Verdict != diagnosticsv1alpha1.QuotaForecastRefused || len(refused.Findings) == 0 {
 		t.Fatalf("%s: %s; want Refused", refused.Verdict, refused.Message)
 	}
 	refusedFor(t, "a min that is more than that of the parent", patchQuota(t, a, a, `{"spec":{"min":{"cpu":"5"}}}`), refused.Findings[0].Code)
+}
+
+// verified is nil when all that is published of a quota follows from the pods and nodes, and an error otherwise.
+func verified(t *testing.T, name string) error {
+	t.Helper()
+	got := answer[diagnosticsv1alpha1.QuotaVerification](t, "QuotaVerification", "verify", "quota", name, "-n", name)
+	if got.Verdict != diagnosticsv1alpha1.QuotaAgrees {
+		return fmt.Errorf("%s: %s: %+v", got.Verdict, got.Message, got.Findings)
+	}
+	return nil
 }

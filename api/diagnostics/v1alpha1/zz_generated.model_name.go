@@ -631,6 +631,11 @@ func (in QuotaChange) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaDifference) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaDifference"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in QuotaDivision) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.QuotaDivision"
 }
@@ -713,6 +718,11 @@ func (in QuotaRound) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in QuotaShare) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.QuotaShare"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaVerification) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaVerification"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -197,6 +197,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PreemptionVictim{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_PreemptionVictim(ref),
 		v1alpha1.PublishedResource{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PublishedResource(ref),
 		v1alpha1.QuotaChange{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaChange(ref),
+		v1alpha1.QuotaDifference{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_QuotaDifference(ref),
 		v1alpha1.QuotaDivision{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref),
 		v1alpha1.QuotaEdit{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaEdit(ref),
 		v1alpha1.QuotaExplanation{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_QuotaExplanation(ref),
@@ -214,6 +215,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.QuotaReturn{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaReturn(ref),
 		v1alpha1.QuotaRound{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaRound(ref),
 		v1alpha1.QuotaShare{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaShare(ref),
+		v1alpha1.QuotaVerification{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_QuotaVerification(ref),
 		v1alpha1.RecommendationApplication{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationApplication(ref),
 		v1alpha1.RecommendationExplanation{}.OpenAPIModelName():     schema_koord_api_diagnostics_v1alpha1_RecommendationExplanation(ref),
 		v1alpha1.RecommendationExplanationList{}.OpenAPIModelName(): schema_koord_api_diagnostics_v1alpha1_RecommendationExplanationList(ref),
@@ -11529,6 +11531,68 @@ func schema_koord_api_diagnostics_v1alpha1_QuotaChange(ref common.ReferenceCallb
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_QuotaDifference(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaDifference is one resource of a figure, in the unit of the resource.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"quota": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"figure": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"published": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Published by koord-scheduler; absent where it is not.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"computed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Computed from the pods and nodes; absent for a resource that the quota neither limits nor guarantees.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"quota", "figure", "resource", "unit"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_QuotaDivision(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -12945,6 +13009,110 @@ func schema_koord_api_diagnostics_v1alpha1_QuotaShare(ref common.ReferenceCallba
 				Required: []string{"quota", "min", "guaranteed", "weight", "request", "runtime"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaVerification(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaVerification compares what koord-scheduler published of ElasticQuotas with what follows from the pods and nodes as they are now: `koordctl verify quotas`. No server answers it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace and name are those of the quota that is verified; without them all are.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"verdict": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Verdict in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the answer in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"quotas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Quotas that were compared.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"differences": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Differences in the order of the tree, of each quota by figure and resource.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaDifference{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings that --fail-on counts, one for each quota with a difference.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the verification is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"verdict", "message", "quotas"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.QuotaDifference{}.OpenAPIModelName()},
 	}
 }
 
