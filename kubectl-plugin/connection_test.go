@@ -43,6 +43,7 @@ var asking = map[string]string{
 	"forecast evictions":  "forecast evictions",
 	"forecast migrations": "forecast migrations",
 	"install":             "install",
+	"lint quotas":         "lint quotas -f testdata/quotas.yaml --cluster",
 	"status":              "status",
 	"uninstall":           "uninstall --yes",
 	"top workloads":       "top workloads -A",

@@ -56,11 +56,8 @@ func newExplainAdmissionCommand(s *session) *cobra.Command {
 		Annotations: map[string]string{answerAnnotation: "AdmissionExplanationList"},
 		Args:        cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(o.files) == 0 {
-				return usage("must specify --filename")
-			}
-			if slices.Index(o.files, "-") != lastIndex(o.files, "-") {
-				return usage("--filename - can be used once")
+			if err := checkFiles(o.files); err != nil {
+				return err
 			}
 			if err := o.gate.complete(); err != nil {
 				return err
@@ -76,6 +73,17 @@ func newExplainAdmissionCommand(s *session) *cobra.Command {
 	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "Manifest of the pods, - for standard input; can be repeated")
 	cmd.Flags().BoolVar(&o.verify, "verify", false, "Also ask the API server to create each pod in a dry run, which needs permission to create pods")
 	return cmd
+}
+
+// checkFiles checks what -f names.
+func checkFiles(files []string) error {
+	if len(files) == 0 {
+		return usage("must specify --filename")
+	}
+	if slices.Index(files, "-") != lastIndex(files, "-") {
+		return usage("--filename - can be used once")
+	}
+	return nil
 }
 
 func lastIndex(list []string, value string) int {
@@ -135,7 +143,8 @@ func (o *explainAdmissionOptions) read(s *session) ([]source.AdmissionPod, error
 	return pods.Items, nil
 }
 
-func readManifest(s *session, name string, pods *manifest.Pods) error {
+// readManifest reads a file, or standard input, into what reads manifests.
+func readManifest(s *session, name string, into interface{ Read(io.Reader) error }) error {
 	in := s.Streams.In
 	if name != "-" {
 		file, err := os.Open(name)
@@ -145,7 +154,7 @@ func readManifest(s *session, name string, pods *manifest.Pods) error {
 		defer file.Close()
 		in = file
 	}
-	if err := pods.Read(in); err != nil {
+	if err := into.Read(in); err != nil {
 		return finding.Wrap(fmt.Errorf("read manifest %q: %w", name, err), finding.InvalidArgument, "kubectl create --dry-run=client -f "+name)
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/kubectl-plugin/printer"
@@ -139,7 +138,7 @@ func forecastAll(ctx context.Context, src source.Source, question diagnosticsv1a
 		return nil, nil, nil, errors.New("this source explains one node at a time: specify a node")
 	}
 	list := &diagnosticsv1alpha1.NodeExplanationList{
-		TypeMeta: metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeExplanationList"},
+		TypeMeta: diagnosticsType("NodeExplanationList"),
 	}
 	if list.Items, err = explainer.ExplainNodes(ctx, nodes, question); err != nil {
 		return nil, nil, nil, err

@@ -4,10 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
+
+// diagnosticsType is the type of an answer that this program makes itself.
+func diagnosticsType(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: kind}
+}
 
 // objectOf makes a result an object with kind and name, like every other answer.
 func objectOf(kind, name string, result any) (*unstructured.Unstructured, error) {

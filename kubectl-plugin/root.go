@@ -60,7 +60,7 @@ func newRootCommand(s *session) *cobra.Command {
 func addCommands(root *cobra.Command, s *session) {
 	root.AddCommand(
 		newTopCommand(s), newTreeCommand(s), newExplainCommand(s), newCodesCommand(s), newWhyCommand(s), newTUICommand(s),
-		newConfigCommand(s), newPredictCommand(s), newForecastCommand(s), newWhatifCommand(s), newAuditCommand(s), newEventsCommand(s), newVerifyCommand(s), newCheckCommand(s), newVersionCommand(s), newExitCodesTopic(),
+		newConfigCommand(s), newPredictCommand(s), newForecastCommand(s), newWhatifCommand(s), newAuditCommand(s), newEventsCommand(s), newVerifyCommand(s), newLintCommand(s), newCheckCommand(s), newVersionCommand(s), newExitCodesTopic(),
 	)
 	root.AddCommand(hooks(s)...)
 }

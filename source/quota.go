@@ -4,6 +4,7 @@ import (
 	"context"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quotaview"
 )
 
@@ -42,6 +43,13 @@ type QuotaVerifier interface {
 	// VerifyQuotas compares all quotas, or the one of a name where that is not empty. Only the quotas are indispensable: without all quotas,
 	// pods and nodes the verdict is Unknown. A name that does not exist is an error with code KOORD0003.
 	VerifyQuotas(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.QuotaVerification, error)
+}
+
+// QuotaLinter is a source that says whether koord-manager would admit ElasticQuotas. Implementations are safe for concurrent use.
+type QuotaLinter interface {
+	// LintQuotas answers for each quota what koord-manager would, if all were applied one after the other on what the cluster has. The
+	// quotas of all namespaces are indispensable.
+	LintQuotas(ctx context.Context, quotas []schedulingsigsv1alpha1.ElasticQuota) (*diagnosticsv1alpha1.QuotaLintList, error)
 }
 
 // QuotaQuery selects ElasticQuotas; the zero value selects those of all namespaces.

@@ -1,2 +1,3 @@
-// Package manifest reads pods from manifests: Pods, and the pod templates of workloads.
+// Package manifest reads from manifests what commands judge before it exists: pods, those of the templates of workloads among them, and
+// ElasticQuotas.
 package manifest

@@ -13,16 +13,7 @@ import (
 func ForecastQuota(in quotaview.Change) *diagnosticsv1alpha1.QuotaForecast {
 	verdict := quotaadmission.Validate(quotaRequest(&in))
 	in.Refused = verdict.Refused()
-	for _, found := range verdict.Findings {
-		severity := diagnosticsv1alpha1.SeverityWarning
-		if found.Refused {
-			severity = diagnosticsv1alpha1.SeverityError
-		}
-		in.Findings = append(in.Findings, diagnosticsv1alpha1.Finding{
-			Code: string(found.Code), Severity: severity, Message: found.Field + ": " + found.Message,
-			Object: &diagnosticsv1alpha1.SourceRef{Kind: "ElasticQuota", Namespace: in.To.Namespace, Name: in.To.Name},
-		})
-	}
+	in.Findings = append(in.Findings, quotaFindings(&verdict, in.To.Namespace, in.To.Name)...)
 	return quotaview.Forecast(in)
 }
 
@@ -41,13 +32,19 @@ func quotaRequest(in *quotaview.Change) quotaadmission.Input {
 	if in.Unseen {
 		return out
 	}
+	out.Total = TotalOf(in.Nodes)
+	return out
+}
+
+// TotalOf is what nodes have together.
+func TotalOf(nodes []corev1.Node) corev1.ResourceList {
 	var total quota.Amounts
-	for i := range in.Nodes {
-		total = total.Plus(quota.AmountsOf(in.Nodes[i].Status.Allocatable))
+	for i := range nodes {
+		total = total.Plus(quota.AmountsOf(nodes[i].Status.Allocatable))
 	}
-	out.Total = corev1.ResourceList{}
+	out := corev1.ResourceList{}
 	for _, part := range total {
-		out.Total[part.Resource] = quota.Quantity(part.Resource, part.Value)
+		out[part.Resource] = quota.Quantity(part.Resource, part.Value)
 	}
 	return out
 }

@@ -2,10 +2,15 @@ package integration
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/quota"
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -52,7 +57,31 @@ func TestAQuotaBecomesWhatItsForecastSays(t *testing.T) {
 	if refused.Verdict != diagnosticsv1alpha1.QuotaForecastRefused || len(refused.Findings) == 0 {
 		t.Fatalf("%s: %s; want Refused", refused.Verdict, refused.Message)
 	}
+	if lint := linted(t, shareOf(a, a, above, "5", "6", false)); !lint.Refused || lint.Findings[0].Code != refused.Findings[0].Code {
+		t.Errorf("a manifest of it is linted as %+v", lint)
+	}
 	refusedFor(t, "a min that is more than that of the parent", patchQuota(t, a, a, `{"spec":{"min":{"cpu":"5"}}}`), refused.Findings[0].Code)
+	if lint := linted(t, shareOf(a, a, above, "2", "7", false)); lint.Refused || len(lint.Findings) > 0 {
+		t.Errorf("a manifest with a larger max is linted as %+v", lint)
+	}
+}
+
+// linted checks the manifest of a quota against the cluster.
+func linted(t *testing.T, object *schedulingsigsv1alpha1.ElasticQuota) diagnosticsv1alpha1.QuotaLint {
+	t.Helper()
+	text, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "quota.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	list := answer[diagnosticsv1alpha1.QuotaLintList](t, "QuotaLintList", "lint", "quotas", "-f", path, "--cluster")
+	if len(list.Items) != 1 {
+		t.Fatalf("%d quotas are linted", len(list.Items))
+	}
+	return list.Items[0]
 }
 
 // verified is nil when all that is published of a quota follows from the pods and nodes, and an error otherwise.

@@ -676,6 +676,16 @@ func (in QuotaLevel) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaLint) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaLint"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in QuotaLintList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.QuotaLintList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in QuotaLoan) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.QuotaLoan"
 }

@@ -206,6 +206,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.QuotaGain{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaGain(ref),
 		v1alpha1.QuotaHolder{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_QuotaHolder(ref),
 		v1alpha1.QuotaLevel{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_QuotaLevel(ref),
+		v1alpha1.QuotaLint{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaLint(ref),
+		v1alpha1.QuotaLintList{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaLintList(ref),
 		v1alpha1.QuotaLoan{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_QuotaLoan(ref),
 		v1alpha1.QuotaOverview{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_QuotaOverview(ref),
 		v1alpha1.QuotaOverviewList{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_QuotaOverviewList(ref),
@@ -12400,6 +12402,145 @@ func schema_koord_api_diagnostics_v1alpha1_QuotaLevel(ref common.ReferenceCallba
 				Required: []string{"quota", "runtime"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaLint(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaLint is what koord-manager would answer to an ElasticQuota of a manifest. No server answers it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace and name are those of the quota.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"file": {
+						SchemaProps: spec.SchemaProps{
+							Description: "File that the quota is in, and the Document in it, from 1.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"document": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"refused": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Refused is true where koord-manager would refuse the quota.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings about the quota; those with severity error are what it is refused for.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"file", "document", "refused"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_QuotaLintList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "QuotaLintList is what `koordctl lint quotas -o json` prints.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Items are the quotas in the order of the manifests.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.QuotaLint{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read of the cluster, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.QuotaLint{}.OpenAPIModelName()},
 	}
 }
 
