@@ -120,6 +120,14 @@ func (a *arranged) DeviceOverviews(ctx context.Context, q source.DeviceQuery) (*
 	return list, err
 }
 
+func (a *arranged) Workloads(ctx context.Context, q source.WorkloadQuery) (*diagnostics.WorkloadOverviewList, error) {
+	list, err := a.Source.Workloads(ctx, q)
+	if err == nil {
+		list.Items = arrange(a, list.Items, func(w *diagnostics.WorkloadOverview) object { return workloadObject(w.Namespace, w.Name) })
+	}
+	return list, err
+}
+
 func (a *arranged) ExplainNode(ctx context.Context, name string, spec diagnostics.NodeExplanationSpec) (*diagnostics.NodeExplanation, error) {
 	if err := a.lost(source.KindNode, name); err != nil {
 		return nil, err

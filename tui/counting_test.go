@@ -75,3 +75,8 @@ func (c *counting) DeviceOverviews(ctx context.Context, q source.DeviceQuery) (*
 	c.asked.Add(1)
 	return c.Source.DeviceOverviews(ctx, q)
 }
+
+func (c *counting) Workloads(ctx context.Context, q source.WorkloadQuery) (*diagnostics.WorkloadOverviewList, error) {
+	c.asked.Add(1)
+	return c.Source.Workloads(ctx, q)
+}

@@ -49,7 +49,7 @@ func TestAListOfWhichNothingIsShown(t *testing.T) {
 func TestAListWithoutProblems(t *testing.T) {
 	for screen, healthy := range map[string]string{
 		nodesName: "node-0000", podsName: "shop/catalog-0000", migrationsName: "hot-4-b", forecastName: "shop/checkout-0004",
-		quotasName: "quotas/shop", reservationsName: "catalog", gangsName: "ml/train", devicesName: "node-0003",
+		quotasName: "quotas/shop", reservationsName: "catalog", gangsName: "ml/train", workloadsName: "analytics/job/report", devicesName: "node-0003",
 	} {
 		t.Run(screen, func(t *testing.T) {
 			r, a := rearrangeable(t)

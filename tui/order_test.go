@@ -34,14 +34,17 @@ func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
 		"the gang that waits longest first":    {gangsName, "ml/", []string{"T"}, "SINCE↑", "train tune sweep lost"},
 		"and the one that waits shortest":      {gangsName, "ml/", []string{"T", "T"}, "SINCE↓", "lost sweep tune train"},
 
-		"devices by node":               {devicesName, "node-", nil, "NAME↑", "0003 0006 0009 0012"},
-		"the gravest state first":       {devicesName, "node-", []string{"S"}, "STATE↓", "0009 0003 0006 0012"},
-		"the node with most free first": {devicesName, "node-", []string{"F"}, "FREE↓", "0003 0012 0009 0006"},
-		"the largest room first":        {devicesName, "node-", []string{"L"}, "LARGEST↓", "0003 0012 0009 0006"},
-		"quotas as a tree":              {quotasName, "quotas/", nil, "NAME↑", "analytics report spark shop catalog checkout search trial typo"},
-		"the gravest quota first":       {quotasName, "quotas/", []string{"S"}, "STATE↓", "typo spark analytics search trial report shop catalog checkout"},
-		"the most used quota first":     {quotasName, "quotas/", []string{"U"}, "USED↓", "analytics spark shop search checkout report catalog typo trial"},
-		"the most requested first":      {quotasName, "quotas/", []string{"R"}, "REQUEST↓", "analytics spark shop search checkout report catalog typo trial"},
+		"devices by node":                     {devicesName, "node-", nil, "NAME↑", "0003 0006 0009 0012"},
+		"the gravest state first":             {devicesName, "node-", []string{"S"}, "STATE↓", "0009 0003 0006 0012"},
+		"the node with most free first":       {devicesName, "node-", []string{"F"}, "FREE↓", "0003 0012 0009 0006"},
+		"the largest room first":              {devicesName, "node-", []string{"L"}, "LARGEST↓", "0003 0012 0009 0006"},
+		"workloads by namespace and name":     {workloadsName, "", nil, "NAMESPACE↑", "analytics/job/report analytics/sparkapplication/spark kube-system/daemonset/node-agent shop/cloneset/catalog shop/cloneset/checkout shop/job/search-reindex shop/statefulset/search"},
+		"the workload with most waiting pods": {workloadsName, "shop/", []string{"W"}, "WAITING↓", "analytics/sparkapplication/spark job/search-reindex analytics/job/report kube-system/daemonset/node-agent cloneset/catalog cloneset/checkout statefulset/search"},
+		"the one that leaves most CPU idle":   {workloadsName, "shop/", []string{"I"}, "CPU-IDLE↓", "statefulset/search cloneset/checkout cloneset/catalog analytics/sparkapplication/spark analytics/job/report kube-system/daemonset/node-agent job/search-reindex"},
+		"quotas as a tree":                    {quotasName, "quotas/", nil, "NAME↑", "analytics report spark shop catalog checkout search trial typo"},
+		"the gravest quota first":             {quotasName, "quotas/", []string{"S"}, "STATE↓", "typo spark analytics search trial report shop catalog checkout"},
+		"the most used quota first":           {quotasName, "quotas/", []string{"U"}, "USED↓", "analytics spark shop search checkout report catalog typo trial"},
+		"the most requested first":            {quotasName, "quotas/", []string{"R"}, "REQUEST↓", "analytics spark shop search checkout report catalog typo trial"},
 
 		"Reservations by name":               {reservationsName, "", nil, "NAME↑", "big catalog checkout nightly search"},
 		"the gravest Reservation first":      {reservationsName, "", []string{"S"}, "STATE↓", "search big checkout catalog nightly"},
@@ -103,6 +106,7 @@ func TestOrdersAreTotal(t *testing.T) {
 	t.Run("reservations", func(t *testing.T) { checkOrders(t, reservationColumns(builtNow), anyReservation) })
 	t.Run("migrations", func(t *testing.T) { checkOrders(t, migrationColumns(builtNow), anyMigration) })
 	t.Run("moves", func(t *testing.T) { checkOrders(t, moveColumns(), anyMove) })
+	t.Run("workloads", func(t *testing.T) { checkOrders(t, workloadColumns(builtNow), anyWorkload) })
 	t.Run("pods", func(t *testing.T) { checkOrders(t, podColumns(true), anyPod) })
 	t.Run("nodes", func(t *testing.T) { checkOrders(t, nodeColumns(builtNow), anyNode) })
 }

@@ -40,7 +40,12 @@ type page struct {
 	unfolded bool
 	// scroll is the first line seen of a text.
 	scroll int
+	// link is the filter that the page was opened with, and before the one that its table had; nil for a page that was opened without.
+	link *link
 }
+
+// link is a filter that leads to some rows of a table, which pages share.
+type link struct{ filter, before string }
 
 func (p *page) crumb() string {
 	if p.screen.crumb != nil {
@@ -85,9 +90,21 @@ func (m *Model) openTab(name string, about object, tab int) tea.Cmd {
 	return m.poll()
 }
 
-// back clears the filter first, then returns to the page before.
+// openRows opens a page of a list with a filter, for as long as the page is there.
+func (m *Model) openRows(name, filter string) tea.Cmd {
+	cmd := m.open(name, object{})
+	t := m.table()
+	if t == nil {
+		return cmd
+	}
+	m.page().link = &link{filter: filter, before: t.Filter()}
+	return tea.Batch(cmd, m.filter(t, filter))
+}
+
+// back clears the filter first, but for the one that the page was opened with, then returns to the page before.
 func (m *Model) back() tea.Cmd {
-	if t := m.table(); t != nil && t.Filter() != "" {
+	p := m.page()
+	if t := m.table(); t != nil && t.Filter() != "" && (p.link == nil || t.Filter() != p.link.filter) {
 		_ = t.SetFilter("") // an empty filter always parses
 		return nil
 	}
@@ -96,6 +113,9 @@ func (m *Model) back() tea.Cmd {
 
 func (m *Model) pop() tea.Cmd {
 	if len(m.pages) > 1 {
+		if p := m.page(); p.link != nil {
+			_ = m.table().SetFilter(p.link.before) // it parsed before
+		}
 		m.pages = m.pages[:len(m.pages)-1]
 		return m.poll()
 	}

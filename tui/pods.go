@@ -34,19 +34,22 @@ func podsScreen(m *Model) *screen {
 			bind(groupView, true, "0", "all namespaces", func(m *Model) tea.Cmd { return m.setNamespace("") }, "0"),
 		}, podTableActions()...),
 		summary: true,
-		title: func(*page) string {
-			if m.namespace == "" {
-				return "pods(all)"
-			}
-			return "pods(" + cell.Clean(m.namespace) + ")"
-		},
+		title:   func(*page) string { return m.scopedTitle(podsName) },
 		ask: func(*page) tea.Cmd {
 			l.table.Hide(namespaceColumn, m.namespace != "") // the title says it
 			return l.poll(m)
 		},
 		content: func(*page) content { return l.content() },
-		learned: func(*page) tea.Cmd { return m.leadToNamespace(&l.feedState) },
+		learned: func(*page) tea.Cmd { return m.leadToNamespace(podsName, &l.feedState) },
 	}
+}
+
+// scopedTitle is the title of a list of what is in the namespace that is shown.
+func (m *Model) scopedTitle(name string) string {
+	if m.namespace == "" {
+		return name + "(" + allNamespaces + ")"
+	}
+	return name + "(" + cell.Clean(m.namespace) + ")"
 }
 
 // podTableActions work wherever pods are listed.
@@ -101,12 +104,15 @@ func labelledPods(src source.Source, query source.PodQuery, selector string) lab
 	}}
 }
 
-func (m *Model) commandPods(args string) tea.Cmd {
+func (m *Model) commandPods(args string) tea.Cmd { return m.listIn(podsName, args) }
+
+// listIn opens a list of what is in the namespace that a command names, or in all, with the filter that it names.
+func (m *Model) listIn(name, args string) tea.Cmd {
 	namespace, filter, filtered := scopeOf(args)
 	if namespace != "" || !filtered {
 		m.namespace = namespaceOf(namespace)
 	}
-	return tea.Batch(m.open(podsName, object{}), m.filterBy(filter, filtered))
+	return tea.Batch(m.open(name, object{}), m.filterBy(filter, filtered))
 }
 
 func (m *Model) commandNamespace(name string) tea.Cmd {

@@ -100,6 +100,16 @@ func anyMove(t *rapid.T) moveRow {
 		Namespace: anyName.Draw(t, "namespace"), Name: anyName.Draw(t, "name"), From: anyName.Draw(t, "from"), To: anyName.Draw(t, "to"), Reason: anyName.Draw(t, "reason"), Plugin: anyName.Draw(t, "plugin")}}
 }
 
+func anyWorkload(t *rapid.T) workloadRow {
+	w := &diagnostics.WorkloadOverview{Pods: rapid.Int32Range(0, 1000).Draw(t, "pods"), Waiting: rapid.Int32Range(0, 3).Draw(t, "waiting"), ObservedAt: anyMoment.Draw(t, "observed")}
+	w.Namespace, w.Name = anyName.Draw(t, "namespace"), anyName.Draw(t, "name")
+	for _, r := range []*diagnostics.WorkloadResource{&w.CPU, &w.Memory} {
+		r.Requested, r.Batch = max(anyAmount.Draw(t, "requested"), 0), max(anyAmount.Draw(t, "batch"), 0)
+		r.Used, r.Idle, r.Recommended = anyPointer.Draw(t, "used"), anyPointer.Draw(t, "idle"), anyPointer.Draw(t, "recommended")
+	}
+	return workloadRow{w}
+}
+
 func anyPod(t *rapid.T) podRow {
 	b := makePod(anyName.Draw(t, "namespace"), anyName.Draw(t, "name")).on(anyName.Draw(t, "node")).class(anyName.Draw(t, "qos"), anyName.Draw(t, "band"))
 	b.phase(rapid.SampledFrom([]corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded}).Draw(t, "phase"))

@@ -81,6 +81,9 @@ func TestTheNeighbourTakesTheCursorOfARowThatVanishes(t *testing.T) {
 				if r.underCursor() == "" {
 					t.Error("no line is marked")
 				}
+				if !r.leadsOn() {
+					return
+				}
 				r.press("d")
 				if got, about := r.m.page().screen.name, r.m.page().about.key(); got != describeName || about != want {
 					t.Errorf("d opens %s of %s", got, about)

@@ -122,3 +122,9 @@ func (n *renamed) Gangs(ctx context.Context) (*source.Gangs, error) {
 	a, err := n.Source.Gangs(ctx)
 	return other(n, a, err)
 }
+
+func (n *renamed) Workloads(ctx context.Context, q source.WorkloadQuery) (*diagnostics.WorkloadOverviewList, error) {
+	q.Namespace = n.from.Replace(q.Namespace)
+	a, err := n.Source.Workloads(ctx, q)
+	return other(n, a, err)
+}

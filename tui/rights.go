@@ -21,13 +21,13 @@ func (m *Model) leadToPods(*page) tea.Cmd {
 	return tea.Batch(m.open(podsName, object{}), m.say(m.nodes.err.Error()+"; esc shows the error", true))
 }
 
-// leadToNamespace lists the pods of the context's namespace for a user who may not list those of all.
-func (m *Model) leadToNamespace(pods *feedState) tea.Cmd {
+// leadToNamespace lists what is in the context's namespace, such as its pods, for a user who may not list that of all.
+func (m *Model) leadToNamespace(what string, listed *feedState) tea.Cmd {
 	own := m.cluster.value.Namespace
-	if m.namespace != "" || own == "" || pods.known || !forbidden(pods.err) {
+	if m.namespace != "" || own == "" || listed.known || !forbidden(listed.err) {
 		return nil
 	}
-	text := pods.err.Error() + "; showing the pods of namespace " + own
+	text := listed.err.Error() + "; showing the " + what + " of namespace " + own
 	m.namespace = own
 	return tea.Batch(m.poll(), m.say(text, true))
 }

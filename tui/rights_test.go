@@ -78,6 +78,19 @@ func (l limited) Pods(ctx context.Context, query source.PodQuery) (*diagnostics.
 	return list, err
 }
 
+func (l limited) Workloads(ctx context.Context, query source.WorkloadQuery) (*diagnostics.WorkloadOverviewList, error) {
+	if query.Namespace != l.namespace {
+		return nil, notPermitted("list pods")
+	}
+	list, err := l.Source.Workloads(ctx, query)
+	for i := range list.Items {
+		for _, r := range []*diagnostics.WorkloadResource{&list.Items[i].CPU, &list.Items[i].Memory} {
+			r.Used, r.Idle, r.Recommended = nil, nil, nil
+		}
+	}
+	return list, err
+}
+
 func TestAUserSeesWhatHeMayList(t *testing.T) {
 	tests := map[string]struct {
 		rights limited
@@ -92,6 +105,10 @@ func TestAUserSeesWhatHeMayList(t *testing.T) {
 		"the error is one key away": {limited{namespace: "shop", context: "shop"}, []string{"esc"}, []string{"error: list nodes: not permitted"}, []string{"0 nodes"}},
 		"of all namespaces a tenant gets his own": {
 			limited{namespace: "shop", context: "shop"}, []string{"0"}, []string{"pods(shop)", "catalog-0000"}, []string{"error:"},
+		},
+		"of the workloads of all namespaces a tenant gets those of his own": {
+			limited{namespace: "shop", context: "shop"}, []string{":workloads", "enter"},
+			[]string{"workloads(shop)", "checkout", "-/", "showing the workloads of namespace shop"}, []string{"error:", "node-agent"},
 		},
 		"who may list nothing reads which right is missing": {limited{namespace: "-", context: "shop"}, nil, []string{"error: list pods: not permitted", "pods(shop)"}, []string{"no pods in"}},
 		"nodes without pods": {limited{nodes: true, metrics: true}, []string{"ctrl+w"}, []string{"node-0000", "prod requests unknown"}, []string{"prod requests 0"}},

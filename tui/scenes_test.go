@@ -81,6 +81,22 @@ var scenes = map[string]func(testing.TB) *rig{
 		r.src.Err = finding.Wrap(errors.New(`list pods: forbidden: user "dev" may not list pods at the cluster scope`), finding.Forbidden, "kubectl auth can-i list pods -A")
 		return r.press(":pods", "enter")
 	},
+	"workloads":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":workloads", "enter") },
+	"workloads_wide":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl shop", "enter", "ctrl+w", "I") },
+	"workloads_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl", "enter", "ctrl+z", "W") },
+	"workloads_pods":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl", "enter", "G", "enter") },
+	"workloads_empty":    func(t testing.TB) *rig { return newRig(t, 30).start().press(":workloads nowhere", "enter") },
+	"workloads_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = []string{`nodemetrics: forbidden: user "dev" may not list nodemetrics.slo.koordinator.sh at the cluster scope: what is used is unknown`}
+		r.src.Source = limited{Source: r.src.Source, nodes: true, pods: true, context: "shop"}
+		return r.start().press(":workloads", "enter")
+	},
+	"workloads_forbidden": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = notPermitted("list pods")
+		return r.press(":workloads", "enter")
+	},
 	"node":          func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "enter") },
 	"node_degraded": func(t testing.TB) *rig { return newRig(t, 30).start().press(":node node-0011", "enter") },
 	"node_mid":      func(t testing.TB) *rig { return newRig(t, 30).start().press("enter", "tab", "tab") },

@@ -7,6 +7,7 @@ const (
 	dashboardName    = "dashboard"
 	nodesName        = "nodes"
 	podsName         = "pods"
+	workloadsName    = "workloads"
 	chartName        = "chart"
 	nodeName         = "node"
 	podName          = "pod"
@@ -32,6 +33,7 @@ var declared = []func(*Model) *screen{
 	nodesScreen,
 	dashboardScreen,
 	podsScreen,
+	workloadsScreen,
 	chartScreen,
 	nodeScreen,
 	podScreen,

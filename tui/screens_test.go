@@ -85,6 +85,12 @@ func eachList(t *testing.T, test func(t *testing.T, name string)) {
 	}
 }
 
+// leadsOn reports whether a screen explains what is under the cursor of a list.
+func (r *rig) leadsOn() bool {
+	about, ok := r.m.selected()
+	return ok && r.m.explainerOf(about.kind) != nil
+}
+
 // TestScreensAreComplete: what is derived from a declaration needs all of it.
 func TestScreensAreComplete(t *testing.T) {
 	seen := map[string]bool{}

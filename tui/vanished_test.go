@@ -30,7 +30,9 @@ func TestAnObjectThatVanishesWhileItIsShown(t *testing.T) {
 func TestAnObjectThatIsGoneSaysSo(t *testing.T) {
 	eachList(t, func(t *testing.T, name string) {
 		r, a := rearrangeable(t)
-		r.start().openScreen(name).press("g", "j")
+		if r.start().openScreen(name).press("g", "j"); !r.leadsOn() {
+			t.Skip("no screen is about what is in this list")
+		}
 		crumbs, rows := r.crumbs(), r.m.table().Len()
 		a.gone = r.selectedKey()
 		r.press("enter")

@@ -24,6 +24,9 @@ func TestRowsAreAsWideAsTheScreen(t *testing.T) {
 		checkWidths(t, func() *grid.Table[migrationRow] { return newMigrationTable(builtNow) }, anyMigration)
 	})
 	t.Run("moves", func(t *testing.T) { checkWidths(t, newMoveTable, anyMove) })
+	t.Run("workloads", func(t *testing.T) {
+		checkWidths(t, func() *grid.Table[workloadRow] { return newWorkloadTable(builtNow) }, anyWorkload)
+	})
 	t.Run("pods", func(t *testing.T) { checkWidths(t, func() *grid.Table[podRow] { return newPodTable(true) }, anyPod) })
 	t.Run("nodes", func(t *testing.T) {
 		checkWidths(t, func() *grid.Table[nodeRow] { return newNodeTable(builtNow) }, anyNode)
