@@ -148,3 +148,10 @@ func (a *arranged) ExplainMigration(ctx context.Context, name string) (*diagnost
 	}
 	return a.Source.ExplainMigration(ctx, name)
 }
+
+func (a *arranged) PodTimeline(ctx context.Context, namespace, name string) (*diagnostics.PodTimeline, error) {
+	if err := a.lost(source.KindPod, namespace+"/"+name); err != nil {
+		return nil, err
+	}
+	return a.Source.PodTimeline(ctx, namespace, name)
+}

@@ -80,3 +80,8 @@ func (c *counting) Workloads(ctx context.Context, q source.WorkloadQuery) (*diag
 	c.asked.Add(1)
 	return c.Source.Workloads(ctx, q)
 }
+
+func (c *counting) PodTimeline(ctx context.Context, namespace, name string) (*diagnostics.PodTimeline, error) {
+	c.asked.Add(1)
+	return c.Source.PodTimeline(ctx, namespace, name)
+}

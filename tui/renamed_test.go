@@ -128,3 +128,8 @@ func (n *renamed) Workloads(ctx context.Context, q source.WorkloadQuery) (*diagn
 	a, err := n.Source.Workloads(ctx, q)
 	return other(n, a, err)
 }
+
+func (n *renamed) PodTimeline(ctx context.Context, namespace, name string) (*diagnostics.PodTimeline, error) {
+	a, err := n.Source.PodTimeline(ctx, n.from.Replace(namespace), n.from.Replace(name))
+	return other(n, a, err)
+}

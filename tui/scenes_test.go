@@ -120,7 +120,33 @@ var scenes = map[string]func(testing.TB) *rig{
 	"pod_selector": func(t testing.TB) *rig {
 		return newRig(t, 30).start().press(":explain analytics/spark-driver-0", "enter")
 	},
-	"pod_bound":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/search-0003", "enter") },
+	"pod_bound": func(t testing.TB) *rig { return newRig(t, 30).start().press(":explain shop/search-0003", "enter") },
+	"timeline": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":events shop/search-reindex-0", "enter")
+	},
+	"timeline_expanded": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":pods /search-reindex", "enter", "e", "enter")
+	},
+	"timeline_forgotten": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":timeline analytics/spark-driver-0", "enter")
+	},
+	"timeline_evicted": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":explain analytics/spark-exec-0004", "enter", "e")
+	},
+	"timeline_moved": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":events shop/checkout-0004", "enter", "G")
+	},
+	"timeline_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":events shop/nope", "enter") },
+	"timeline_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = []string{`events: forbidden: user "dev" may not list events in namespace "shop": the events of the pod are unknown`}
+		return r.start().press(":events shop/catalog-0003", "enter")
+	},
+	"timeline_forbidden": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = notPermitted("get pods")
+		return r.press(":events shop/catalog-0003", "enter")
+	},
 	"nodes_fuzzy":    func(t testing.TB) *rig { return newRig(t, 30).start().press("/-f de2", "enter") },
 	"nodes_selected": func(t testing.TB) *rig { return newRig(t, 30).start().press("/-l pool in (gpu)", "enter") },
 	"nodes_selecting": func(t testing.TB) *rig {

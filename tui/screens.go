@@ -11,6 +11,7 @@ const (
 	chartName        = "chart"
 	nodeName         = "node"
 	podName          = "pod"
+	timelineName     = "timeline"
 	migrationsName   = "migrations"
 	migrationName    = "migration"
 	forecastName     = "forecast"
@@ -37,6 +38,7 @@ var declared = []func(*Model) *screen{
 	chartScreen,
 	nodeScreen,
 	podScreen,
+	timelineScreen,
 	migrationsScreen,
 	migrationScreen,
 	forecastScreen,

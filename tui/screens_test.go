@@ -26,6 +26,8 @@ func sampleOf(s *screen) object {
 		return samples[s.subject.kind]
 	case s.name == describeName || s.name == yamlName:
 		return samples[source.KindNode]
+	case s.name == timelineName:
+		return samples[source.KindPod]
 	}
 	return object{}
 }
@@ -64,7 +66,7 @@ func screensWith(t *testing.T, of func(*screen) bool, test func(t *testing.T, na
 
 // explains says whether a screen explains one object, or describes any.
 func explains(s *screen) bool {
-	return s.subject != nil || s.name == describeName || s.name == yamlName
+	return s.subject != nil || s.name == describeName || s.name == yamlName || s.name == timelineName
 }
 
 // isList says whether a screen is a table of objects. The rows of the dashboard sum objects up.

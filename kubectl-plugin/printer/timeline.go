@@ -13,14 +13,11 @@ import (
 
 // PodTimeline prints what happened to a pod, the oldest first.
 func PodTimeline(w io.Writer, timeline *diagnosticsv1alpha1.PodTimeline, o Options) error {
-	layout := timeLayout(timeline.Entries)
+	layout := TimelineLayout(timeline.Entries)
 	t := table{columns: []column{{header: "TIME"}, {header: "BY", drop: 2}, {header: "EVENT"}, {header: "MESSAGE", flexible: 48}}}
 	for i := range timeline.Entries {
 		entry := &timeline.Entries[i]
-		event := entry.Event
-		if entry.Count > 1 {
-			event += fmt.Sprintf(" x%d", entry.Count)
-		}
+		event := TimelineEvent(entry)
 		word := painted(Strong, event)
 		if entry.Warning {
 			word = styled(o.Style.Mark(Warn) + " " + o.Style.Clean(event))
@@ -38,8 +35,8 @@ func PodTimeline(w io.Writer, timeline *diagnosticsv1alpha1.PodTimeline, o Optio
 	return err
 }
 
-// timeLayout has the date where entries are of several days.
-func timeLayout(entries []diagnosticsv1alpha1.TimelineEntry) string {
+// TimelineLayout is how times of a timeline are written: with the date where entries are of several days.
+func TimelineLayout(entries []diagnosticsv1alpha1.TimelineEntry) string {
 	if len(entries) > 0 && day(entries[0].Time) != day(entries[len(entries)-1].Time) {
 		return "01-02 15:04:05"
 	}
@@ -48,12 +45,26 @@ func timeLayout(entries []diagnosticsv1alpha1.TimelineEntry) string {
 
 func day(at metav1.MicroTime) string { return at.UTC().Format(time.DateOnly) }
 
-// happened is the message of an entry; of a further attempt to find a node, what differs from the one before.
-func happened(entry *diagnosticsv1alpha1.TimelineEntry, layout string, o Options) string {
-	message := entry.Message
-	if len(entry.Changed) > 0 && !o.Wide {
-		message = "nodes that refuse: " + strings.Join(entry.Changed, ", ")
+// TimelineEvent is what happened, and how often where it was more than once: FailedScheduling x4.
+func TimelineEvent(entry *diagnosticsv1alpha1.TimelineEntry) string {
+	if entry.Count > 1 {
+		return fmt.Sprintf("%s x%d", entry.Event, entry.Count)
 	}
+	return entry.Event
+}
+
+// TimelineMessage is the message of an entry; of a further attempt to find a node, unless the whole is asked for, what differs from the one
+// before.
+func TimelineMessage(entry *diagnosticsv1alpha1.TimelineEntry, whole bool) string {
+	if len(entry.Changed) > 0 && !whole {
+		return "nodes that refuse: " + strings.Join(entry.Changed, ", ")
+	}
+	return entry.Message
+}
+
+// happened is the message of an entry, and until when it happened.
+func happened(entry *diagnosticsv1alpha1.TimelineEntry, layout string, o Options) string {
+	message := TimelineMessage(entry, o.Wide)
 	if entry.LastTime != nil {
 		message = strings.TrimPrefix(message+"; until "+entry.LastTime.UTC().Format(layout), "; ")
 	}
