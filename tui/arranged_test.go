@@ -91,6 +91,17 @@ func (a *arranged) ForecastMigrations(ctx context.Context, rounds int) (*diagnos
 	return list, err
 }
 
+func (a *arranged) ForecastDrain(ctx context.Context, q source.DrainQuery) (*diagnostics.DrainForecast, error) {
+	if err := a.lost(source.KindNode, q.Names[0]); err != nil {
+		return nil, err
+	}
+	f, err := a.Source.ForecastDrain(ctx, q)
+	if err == nil {
+		f.Pods = arrange(a, f.Pods, func(p *diagnostics.DrainedPod) object { return podObject(p.Namespace, p.Name) })
+	}
+	return f, err
+}
+
 func (a *arranged) Quotas(ctx context.Context) ([]source.Quota, error) {
 	list, err := a.Source.Quotas(ctx)
 	return arrange(a, list, func(q *source.Quota) object { return quotaObject(q.Namespace, q.Name) }), err

@@ -18,13 +18,24 @@ func (m *Model) poll() tea.Cmd {
 		m.cluster.accepted = m.learnCluster
 		cmds = append(cmds, ask(m, &m.cluster, "cluster", m.source.Describe))
 	}
-	if p := m.page(); p.screen.ask != nil {
+	if p := m.page(); p.screen.ask != nil && !p.asked {
+		m.noteAsked(p)
 		cmds = append(cmds, p.screen.ask(p))
 	}
 	if t := m.table(); t != nil && t.Selector() != "" {
 		cmds = append(cmds, m.askSelection(t))
 	}
 	return tea.Batch(cmds...)
+}
+
+// noteAsked remembers that a page asks, where that is to happen once.
+func (m *Model) noteAsked(p *page) {
+	for i := range m.pages {
+		if m.pages[i].screen == p.screen {
+			m.pages[i].asked = false
+		}
+	}
+	p.asked = p.screen.once
 }
 
 // learnCluster keeps the parts that need no connection also when there is an error.

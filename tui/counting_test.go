@@ -14,6 +14,8 @@ import (
 type counting struct {
 	fixture.Source
 	asked atomic.Int64
+	// forecasts are those of the questions that are asked once.
+	forecasts atomic.Int64
 }
 
 func (c *counting) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.NodeOverviewList, error) {
@@ -54,6 +56,12 @@ func (c *counting) ExplainMigration(ctx context.Context, name string) (*diagnost
 func (c *counting) ForecastMigrations(ctx context.Context, rounds int) (*diagnostics.MigrationForecast, error) {
 	c.asked.Add(1)
 	return c.Source.ForecastMigrations(ctx, rounds)
+}
+
+func (c *counting) ForecastDrain(ctx context.Context, q source.DrainQuery) (*diagnostics.DrainForecast, error) {
+	c.asked.Add(1)
+	c.forecasts.Add(1)
+	return c.Source.ForecastDrain(ctx, q)
 }
 
 func (c *counting) Quotas(ctx context.Context) ([]source.Quota, error) {

@@ -38,7 +38,7 @@ func deviceScreen(m *Model) *screen {
 				return m.explainKnown(holderOf(answer.value.DeviceOverview))
 			}, "x", "p"),
 			bind(groupView, true, "n", "node", func(m *Model) tea.Cmd { return m.explainKnown(nodeObject(m.page().about.name)) }, "n"),
-			describeAction(), yamlAction(),
+			whatIfAction(), describeAction(), yamlAction(),
 		},
 		subject: &subject{kind: source.KindDevice, names: m.knownDevices, describe: m.describeDevice, explanation: deviceExplanation},
 		crumb:   func(p *page) string { return p.about.name },

@@ -50,7 +50,7 @@ func devicesScreen(m *Model) *screen {
 				}
 				return nil
 			}, "n"),
-			describeAction(), yamlAction(),
+			whatIfAction(), describeAction(), yamlAction(),
 			sortAction("N", "NAME", false),
 			sortAction("S", "STATE", true),
 			sortAction("F", "FREE", true),

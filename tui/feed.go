@@ -12,6 +12,9 @@ import (
 const (
 	// askTimeout bounds one question.
 	askTimeout = 20 * time.Second
+	// askOnceTimeout bounds one that is not asked again by itself: a source waits half a minute for koord-scheduler, and then still answers
+	// what is known without it.
+	askOnceTimeout = 45 * time.Second
 	// skeletonDelay keeps a view blank before it admits to be waiting, so that quick answers do not flicker.
 	skeletonDelay = 150 * time.Millisecond
 )
@@ -63,6 +66,11 @@ func (a answer[T]) deliver() {
 
 // ask returns the command that asks. While the same question is under way nothing is asked again.
 func ask[T any](m *Model, f *feed[T], question string, fetch func(context.Context) (T, error)) tea.Cmd {
+	return askWithin(m, f, askTimeout, question, fetch)
+}
+
+// askWithin is ask for a question that takes longer to answer.
+func askWithin[T any](m *Model, f *feed[T], timeout time.Duration, question string, fetch func(context.Context) (T, error)) tea.Cmd {
 	if f.busy && f.question == question {
 		return nil
 	}
@@ -71,14 +79,14 @@ func ask[T any](m *Model, f *feed[T], question string, fetch func(context.Contex
 		f.question = question
 	}
 	m.generation++
-	ctx, cancel := context.WithTimeout(m.ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(m.ctx, timeout)
 	f.generation, f.busy, f.cancel, f.asked = m.generation, true, cancel, m.clock.Now()
 	generation, clk := f.generation, m.clock
 	fetchCmd := func() tea.Msg {
 		defer cancel()
 		value, err := fetch(ctx)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
-			err = fmt.Errorf("no response within %s: %w", askTimeout, err)
+			err = fmt.Errorf("no response within %s: %w", timeout, err)
 		}
 		return answer[T]{to: f, generation: generation, value: value, err: err, at: clk.Now()}
 	}

@@ -103,13 +103,19 @@ func (m *Model) forecastHead(f *diagnostics.MigrationForecast, width int) []stri
 	if f.DryRun {
 		text += "; dryRun is true: koord-descheduler records evictions and makes none"
 	}
-	lines := cell.Wrap(text, max(width-2, 1))
-	if len(lines) >= forecastHead {
-		lines = append(lines[:forecastHead-2], strings.Join(lines[forecastHead-2:], " "))
+	return block(m.headText(text, forecastHead-1, width), rect{h: forecastHead})
+}
+
+// headText is a sentence above a table, in some lines at most: cut where it needs more.
+func (m *Model) headText(text string, most, width int) []string {
+	room := max(width-2, 1)
+	lines := cell.Wrap(text, room)
+	if len(lines) > most {
+		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
 	}
-	out := make([]string, forecastHead)
+	out := make([]string, len(lines))
 	for i, line := range lines {
-		out[i] = " " + m.st.Bold.Render(cell.Truncate(line, max(width-2, 1), m.st.Ellipsis))
+		out[i] = " " + m.st.Bold.Render(cell.Truncate(line, room, m.st.Ellipsis))
 	}
 	return out
 }

@@ -40,21 +40,25 @@ func different(text, from string) string {
 	return text
 }
 
-// freshness is the age of what is shown. It is stale once two refreshes have not come.
+// freshness is the age of what is shown. It is stale once two refreshes have not come; what is asked once, when ctrl-r failed to renew it.
 func (m *Model) freshness() string {
 	st, state := m.st, m.feed()
 	if state == nil {
 		state = &m.nodes.feedState
 	}
 	if !state.known {
-		if state.err != nil {
+		if m.failed(state) {
 			return st.Bad.Render(st.Cross + " no data")
 		}
 		return st.Dim.Render(st.Late + " loading")
 	}
 	age := state.age(m.clock.Now())
 	text := quantity.Age(age) + " ago"
-	if age > 3*m.interval {
+	once := m.page().screen.once
+	switch {
+	case once && state.busy:
+		return st.Dim.Render(st.Late + " asking again, " + text)
+	case once && state.err != nil, !once && age > 3*m.interval:
 		return st.Warn.Render(st.Late + " stale, " + text)
 	}
 	return st.OK.Render(st.Good) + st.Dim.Render(" "+text)

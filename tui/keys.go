@@ -83,6 +83,8 @@ var commonActions = []action{
 	bind(groupApp, false, "ctrl-c", "quit", func(*Model) tea.Cmd { return tea.Quit }, "ctrl+c"),
 }
 
+// refresh asks for all that is seen, also what is not asked again by itself.
 func (m *Model) refresh() tea.Cmd {
+	m.page().asked = false
 	return tea.Batch(m.poll(), m.say("refreshing", false))
 }

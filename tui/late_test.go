@@ -23,10 +23,16 @@ var others = map[source.Kind]object{
 	source.KindDevice:      deviceObject("node-0009"),
 }
 
+// otherForecast is what a second page of a forecast can be about.
+var otherForecast = map[string]object{drainName: nodeObject("node-0019")}
+
 // otherOf is what a second page of a screen can be about.
 func otherOf(s *screen) object {
 	if s.subject != nil {
 		return others[s.subject.kind]
+	}
+	if s.once {
+		return otherForecast[s.name]
 	}
 	return others[sampleOf(s).kind]
 }

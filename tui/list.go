@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -27,6 +28,11 @@ type list[A, R any] struct {
 
 // ask asks for the rows. Those of another question go at once.
 func (l *list[A, R]) ask(m *Model, question string, fetch func(context.Context) (A, error)) tea.Cmd {
+	return l.askWithin(m, askTimeout, question, fetch)
+}
+
+// askWithin is ask for a question that takes longer to answer.
+func (l *list[A, R]) askWithin(m *Model, timeout time.Duration, question string, fetch func(context.Context) (A, error)) tea.Cmd {
 	if l.question != question {
 		l.table.SetRows(nil)
 	}
@@ -35,7 +41,7 @@ func (l *list[A, R]) ask(m *Model, question string, fetch func(context.Context) 
 			l.table.SetRows(l.rows(a.value))
 		}
 	}
-	return ask(m, &l.feed, question, fetch)
+	return askWithin(m, &l.feed, timeout, question, fetch)
 }
 
 // content shows the list.

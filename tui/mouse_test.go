@@ -64,13 +64,14 @@ func TestTabsFitTheNarrowestTerminal(t *testing.T) {
 		n.pods.value, n.pods.known = &diagnostics.PodOverviewList{Items: make([]diagnostics.PodOverview, pods)}, true
 		for tab := range tabNames {
 			r.m.page().tab = tab
-			line := n.drawTabs()
+			names := n.tabNames()
+			line := n.drawTabs(names)
 			if cell.Width(line) > minWidth {
 				t.Errorf("with %d pods the tabs are %d wide", pods, cell.Width(line))
 			}
 			plain := ansi.Strip(line)
-			from := strings.Index(plain, "["+n.tabName(tab)+"]")
-			if got, end := n.tabAt(from), n.tabAt(from+len(n.tabName(tab))+1); from < 0 || got != tab || end != tab {
+			from := strings.Index(plain, "["+names[tab]+"]")
+			if got, end := n.tabAt(names, from), n.tabAt(names, from+len(names[tab])+1); from < 0 || got != tab || end != tab {
 				t.Errorf("with %d pods, %q has tab %d from column %d, where a click turns to tab %d or %d", pods, plain, tab, from, got, end)
 			}
 		}
@@ -122,13 +123,14 @@ func TestTabsAreWhereTheyAreDrawn(t *testing.T) {
 	n := r.node()
 	for tab := range nodeTabs {
 		r.m.page().tab = tab
-		line := n.drawTabs()
+		names := n.tabNames()
+		line := n.drawTabs(names)
 		seen := map[int]bool{}
 		for x := range cell.Width(line) {
-			seen[n.tabAt(x)] = true
+			seen[n.tabAt(names, x)] = true
 		}
-		if at := cell.Width(line[:strings.Index(line, "["+n.tabName(tab))]); n.tabAt(at) != tab {
-			t.Errorf("tab %d is drawn at %d, where %d is found", tab, at, n.tabAt(at))
+		if at := cell.Width(line[:strings.Index(line, "["+names[tab])]); n.tabAt(names, at) != tab {
+			t.Errorf("tab %d is drawn at %d, where %d is found", tab, at, n.tabAt(names, at))
 		}
 		for i := range nodeTabs {
 			if !seen[i] {

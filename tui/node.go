@@ -43,11 +43,12 @@ func nodeScreen(m *Model) *screen {
 		commands: []command{{name: "node", args: "NAME", help: "explain a node's batch and mid resources", complete: (*Model).nodeNames,
 			run: (*Model).commandNode}},
 		keys: []action{
-			bind(groupView, true, "tab", "next tab", n.turnTab(1), "tab", "right", "l"),
-			bind(groupView, false, "shift-tab", "previous tab", n.turnTab(-1), "shift+tab", "left", "h"),
+			bind(groupView, true, "tab", "next tab", turnTab(nodeTabs, 1), "tab", "right", "l"),
+			bind(groupView, false, "shift-tab", "previous tab", turnTab(nodeTabs, -1), "shift+tab", "left", "h"),
 			bind(groupView, true, "enter", "expand or explain", n.enter, "enter"),
 			bind(groupView, false, "x", "explain pod", n.explainPod, "x"),
 			bind(groupView, true, "p", "pods", func(*Model) tea.Cmd { return n.showTab(podsTab) }, "p"),
+			whatIfAction(),
 			bind(groupView, false, "a", "agent", func(*Model) tea.Cmd { return n.showTab(agentTab) }, "a"),
 			describeAction(), yamlAction(),
 			bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.open(chartName, m.page().about) }, "v"),
@@ -118,22 +119,10 @@ func (n *node) click(x, line int) (tea.Cmd, bool) {
 	if line+n.page().scroll != tabsLine {
 		return nil, false
 	}
-	if tab := n.tabAt(x); tab >= 0 {
+	if tab := n.tabAt(n.tabNames(), x); tab >= 0 {
 		return n.showTab(tab), true
 	}
 	return nil, true
-}
-
-func (n *node) turnTab(by int) func(*Model) tea.Cmd {
-	return func(*Model) tea.Cmd {
-		return n.showTab((n.page().tab + by + nodeTabs) % nodeTabs)
-	}
-}
-
-func (n *node) showTab(tab int) tea.Cmd {
-	p := n.page()
-	p.tab, p.scroll = tab, 0
-	return n.poll()
 }
 
 func (n *node) enter(*Model) tea.Cmd {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -26,54 +27,18 @@ func (n *node) drawHead(width int) []string {
 	return []string{
 		n.summaryLine("cpu", cpu, quantity.Cores, " cores", width),
 		n.summaryLine("mem", memory, quantity.Bytes, "", width),
-		n.drawTabs(),
+		n.drawTabs(n.tabNames()),
 		"",
 	}
 }
 
-func (n *node) drawTabs() string {
-	st, tabs := n.st, make([]string, nodeTabs)
-	for i := range tabNames {
-		if i == n.page().tab {
-			tabs[i] = st.Title.Render("[" + n.tabName(i) + "]")
-		} else {
-			tabs[i] = st.Dim.Render(" " + n.tabName(i) + " ")
-		}
+// tabNames are the tabs, that of the pods with their number.
+func (n *node) tabNames() []string {
+	names := slices.Clone(tabNames[:])
+	if n.pods.known {
+		names[podsTab] = fmt.Sprintf("%s(%d)", names[podsTab], len(n.pods.value.Items))
 	}
-	return " " + strings.Join(tabs, cell.Blank(n.tabGap()))
-}
-
-// tabGap is what is between two tabs, beside the cell that each has for its brackets: nothing where a node with many pods makes
-// the tabs wider than the terminal.
-func (n *node) tabGap() int {
-	width := 1
-	for i := range tabNames {
-		width += cell.Width(n.tabName(i)) + 2
-	}
-	if width+nodeTabs-1 > n.width {
-		return 0
-	}
-	return 1
-}
-
-func (n *node) tabName(i int) string {
-	if i == podsTab && n.pods.known {
-		return fmt.Sprintf("%s(%d)", tabNames[i], len(n.pods.value.Items))
-	}
-	return tabNames[i]
-}
-
-// tabAt is the tab drawn in a column of the terminal; -1 where there is none.
-func (n *node) tabAt(x int) int {
-	from, gap := 1, n.tabGap()
-	for i := range tabNames {
-		to := from + cell.Width(n.tabName(i)) + 2 + gap
-		if x >= from && x < to {
-			return i
-		}
-		from = to
-	}
-	return -1
+	return names
 }
 
 // nodeText is the explanation of a node for the current tab.

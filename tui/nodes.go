@@ -29,9 +29,10 @@ func nodesScreen(m *Model) *screen {
 			run: (*Model).commandNodes}},
 		keys: []action{
 			bind(groupView, true, "enter", "node", (*Model).explainSelected, "enter"),
-			bind(groupView, true, "x", "explain", (*Model).explainSelected, "x"),
+			bind(groupView, false, "x", "explain", (*Model).explainSelected, "x"),
 			bind(groupView, true, "v", "chart", (*Model).chartSelected, "v"),
 			bind(groupView, true, "p", "pods", (*Model).openSelectedPods, "p"),
+			whatIfAction(),
 			describeAction(), yamlAction(),
 			sortAction("N", "NAME", false),
 			sortAction("S", "STATE", true),

@@ -50,12 +50,13 @@ func TestAListWithoutProblems(t *testing.T) {
 	for screen, healthy := range map[string]string{
 		nodesName: "node-0000", podsName: "shop/catalog-0000", migrationsName: "hot-4-b", forecastName: "shop/checkout-0004",
 		quotasName: "quotas/shop", reservationsName: "catalog", gangsName: "ml/train", workloadsName: "analytics/job/report", devicesName: "node-0003",
+		drainName: "shop/catalog-0006",
 	} {
 		t.Run(screen, func(t *testing.T) {
 			r, a := rearrangeable(t)
 			r.start().openScreen(screen)
 			a.only = healthy
-			r.pass(3 * time.Second)
+			r.reload(3 * time.Second)
 			says(t, r.press("ctrl+z").plain(), []string{"[0 of 1] only problems", "none of 1 has a problem", "ctrl-z shows all"}, nil)
 			if r.press("ctrl+z"); r.selectedKey() != healthy {
 				t.Errorf("the cursor is on %q", r.selectedKey())

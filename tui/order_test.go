@@ -54,6 +54,10 @@ func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
 		"the gravest job first":              {migrationsName, "", []string{"S"}, "STATE↓", "hot-4-f hot-4-a manual hot-4-b hot-4-c hot-4-d hot-4-e"},
 		"the job with the least time left":   {migrationsName, "", []string{"L"}, "LEFT↑", "hot-4-a hot-4-b hot-4-c hot-4-d manual hot-4-e hot-4-f"},
 
+		"drained pods by eviction":   {drainName, "shop/", nil, "ROUND↑", "analytics/spark-exec-0006 search-0006 analytics/report-0006 catalog-0006 checkout-0006 kube-system/node-agent-0006"},
+		"drained pods by name":       {drainName, "shop/", []string{"P"}, "POD↑", "analytics/report-0006 analytics/spark-exec-0006 kube-system/node-agent-0006 catalog-0006 checkout-0006 search-0006"},
+		"drained pods by their node": {drainName, "shop/", []string{"T", "T"}, "TO↓", "checkout-0006 catalog-0006 search-0006 analytics/spark-exec-0006 analytics/report-0006 kube-system/node-agent-0006"},
+
 		"moves by round":           {forecastName, "shop/", nil, "ROUND↑", "checkout-0004 search-0004 analytics/spark-exec-0004"},
 		"the last round first":     {forecastName, "shop/", []string{"R"}, "ROUND↓", "analytics/spark-exec-0004 checkout-0004 search-0004"},
 		"moves by pod":             {forecastName, "shop/", []string{"P"}, "POD↑", "analytics/spark-exec-0004 checkout-0004 search-0004"},

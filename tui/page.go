@@ -42,6 +42,8 @@ type page struct {
 	scroll int
 	// link is the filter that the page was opened with, and before the one that its table had; nil for a page that was opened without.
 	link *link
+	// asked is true once a page of a screen that asks once did, until another page of the screen, which has the same feed, asks.
+	asked bool
 }
 
 // link is a filter that leads to some rows of a table, which pages share.

@@ -110,6 +110,16 @@ func anyWorkload(t *rapid.T) workloadRow {
 	return workloadRow{w}
 }
 
+func anyDrained(t *rapid.T) drainRow {
+	place := rapid.SampledFrom([]diagnostics.DrainPlace{"", diagnostics.DrainPlaceFound, diagnostics.DrainPlaceNone, diagnostics.DrainPlaceLost, diagnostics.DrainPlaceDone, diagnostics.DrainPlaceUnknown})
+	p := diagnostics.DrainedPod{
+		Namespace: anyName.Draw(t, "namespace"), Name: anyName.Draw(t, "name"), Node: anyName.Draw(t, "from"), To: anyName.Draw(t, "to"), Owner: anyName.Draw(t, "owner"),
+		Place: place.Draw(t, "place"), Summary: anyName.Draw(t, "summary"), Blocked: anyName.Draw(t, "blocked"), Reason: anyName.Draw(t, "reason"), Budget: anyName.Draw(t, "budget"),
+		Action: rapid.SampledFrom([]diagnostics.DrainAction{diagnostics.DrainEvict, diagnostics.DrainSkip}).Draw(t, "action"), Round: rapid.Int32Range(0, 3).Draw(t, "round"),
+	}
+	return drainRow{&p, rapid.IntRange(0, 3).Draw(t, "at")}
+}
+
 func anyPod(t *rapid.T) podRow {
 	b := makePod(anyName.Draw(t, "namespace"), anyName.Draw(t, "name")).on(anyName.Draw(t, "node")).class(anyName.Draw(t, "qos"), anyName.Draw(t, "band"))
 	b.phase(rapid.SampledFrom([]corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded}).Draw(t, "phase"))

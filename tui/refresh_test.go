@@ -22,7 +22,7 @@ func (r *rig) underCursor() string {
 // refreshed lets a refresh bring lists without objects, or with them again.
 func (r *rig) refreshed(a *arranged, empty bool) {
 	a.empty = empty
-	r.pass(3 * time.Second)
+	r.reload(3 * time.Second)
 }
 
 // TestTheCursorStaysOnItsRowThroughARefresh that changes the order of the rows, or what is above it.
@@ -40,7 +40,7 @@ func TestTheCursorStaysOnItsRowThroughARefresh(t *testing.T) {
 				r.press("j")
 				want, line := r.selectedKey(), r.underCursor()
 				change(a, before)
-				r.pass(3 * time.Second)
+				r.reload(3 * time.Second)
 				if got := r.selectedKey(); got != want {
 					t.Errorf("the cursor goes from %s to %s", want, got)
 				}
@@ -74,7 +74,7 @@ func TestTheNeighbourTakesTheCursorOfARowThatVanishes(t *testing.T) {
 					t.Fatalf("%q lead to %s, want %s", tc.keys, got, gone)
 				}
 				a.gone = gone
-				r.pass(3 * time.Second)
+				r.reload(3 * time.Second)
 				if got := r.selectedKey(); got != want {
 					t.Errorf("%s vanishes and the cursor is on %s, want %s", gone, got, want)
 				}

@@ -103,6 +103,12 @@ func (n *renamed) ForecastMigrations(ctx context.Context, rounds int) (*diagnost
 	return other(n, a, err)
 }
 
+func (n *renamed) ForecastDrain(ctx context.Context, q source.DrainQuery) (*diagnostics.DrainForecast, error) {
+	q.Names = n.all(q.Names)
+	a, err := n.Source.ForecastDrain(ctx, q)
+	return other(n, a, err)
+}
+
 func (n *renamed) Quotas(ctx context.Context) ([]source.Quota, error) {
 	a, err := n.Source.Quotas(ctx)
 	return other(n, a, err)

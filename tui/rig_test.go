@@ -133,6 +133,14 @@ func (r *rig) pass(d time.Duration) {
 	}
 }
 
+// reload lets time go by with its refreshes, and asks again for what they do not ask for.
+func (r *rig) reload(d time.Duration) {
+	r.pass(d)
+	if r.m.page().screen.once {
+		r.press("ctrl+r")
+	}
+}
+
 var specialKeys = map[string]tea.Key{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp},
 	"down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "home": {Code: tea.KeyHome},

@@ -279,7 +279,28 @@ var scenes = map[string]func(testing.TB) *rig{
 	"device_unknown":      func(t testing.TB) *rig { return newRig(t, 30).start().press(":device node-0001", "enter") },
 	"forecast":            func(t testing.TB) *rig { return newRig(t, 30).start().press(":migrations", "enter", "f") },
 	"forecast_none":       func(t testing.TB) *rig { return newRig(t, 5).start().press(":forecast", "enter") },
-	"help":                func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
+	"drain":               func(t testing.TB) *rig { return newRig(t, 30).start().press(":drain node-0006", "enter") },
+	"drain_cluster":       func(t testing.TB) *rig { return newRig(t, 30).start().press(":drain node-0006", "enter", "tab") },
+	"drain_several": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":drain node-0006 node-0013", "enter", "ctrl+w", "G")
+	},
+	"drain_problems": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press("G", "k", "k", "w", "ctrl+z", "j")
+	},
+	"drain_none": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Source = vacant{r.src.Source}
+		return r.start().press(":drain node-0020", "enter")
+	},
+	"drain_unknown": func(t testing.TB) *rig { return newRig(t, 30).start().press(":drain nope", "enter") },
+	"drain_again_error": func(t testing.TB) *rig {
+		r := newRig(t, 30).start().press(":drain node-0006", "enter")
+		r.pass(7 * time.Minute)
+		r.src.Err = errUnreachable
+		r.press("ctrl+r").pass(6 * time.Second)
+		return r
+	},
+	"help": func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.src.Missing = missing

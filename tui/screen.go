@@ -28,6 +28,10 @@ type screen struct {
 	crumb, title func(*page) string
 	// ask asks for what the page shows, again with every refresh. The nodes are asked for anyway.
 	ask func(*page) tea.Cmd
+	// once is true for a question that costs the cluster too much to be asked with every refresh, such as one for which koord-scheduler runs
+	// its filters for many pods: it is asked when a page is opened, and then by ctrl-r alone, also after an error. Its answer is of the
+	// moment that the header names, and does not get stale.
+	once bool
 	// content is what the page shows.
 	content func(*page) content
 	// learned is called after every answer, such as to go elsewhere where the user lacks the permission to see this.

@@ -23,6 +23,7 @@ const (
 	gangName         = "gang"
 	devicesName      = "devices"
 	deviceName       = "device"
+	drainName        = "drain"
 	describeName     = "describe"
 	yamlName         = "yaml"
 	helpName         = "help"
@@ -50,6 +51,7 @@ var declared = []func(*Model) *screen{
 	gangScreen,
 	devicesScreen,
 	deviceScreen,
+	drainScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -24,6 +24,8 @@ func sampleOf(s *screen) object {
 	switch {
 	case s.subject != nil:
 		return samples[s.subject.kind]
+	case s.name == drainName:
+		return nodeObject("node-0006")
 	case s.name == describeName || s.name == yamlName:
 		return samples[source.KindNode]
 	case s.name == timelineName:

@@ -72,10 +72,15 @@ func codeOf(err error) string {
 // called writes the commands in a text with the name the program was called by.
 func (m *Model) called(text string) string { return printer.Called(m.program, text) }
 
+// failed reports whether there is an error in place of an answer. What is asked once may take long to be asked again, and is waited for.
+func (m *Model) failed(state *feedState) bool {
+	return state.err != nil && !(m.page().screen.once && state.busy)
+}
+
 // drawUnknown is a view before its first answer: blank, then a skeleton; or the error.
 func (m *Model) drawUnknown(state *feedState, r rect) []string {
 	switch {
-	case state.err != nil:
+	case m.failed(state):
 		return m.drawError(state.err, r)
 	case state.skeleton(m.clock.Now()):
 		return m.drawSkeleton(state, r)
@@ -103,7 +108,11 @@ func (m *Model) drawError(err error, r rect) []string {
 	} else {
 		text = append(text, st.Plain.Render("  hint: "+m.called("koordctl status")))
 	}
-	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(" to retry now; retrying every "+quantity.Age(m.interval)))
+	again := " to retry now; retrying every " + quantity.Age(m.interval)
+	if m.page().screen.once {
+		again = " to retry now; it is not asked again by itself"
+	}
+	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(again))
 	return panel(text, r)
 }
 

@@ -23,6 +23,7 @@ func TestRowsAreAsWideAsTheScreen(t *testing.T) {
 	t.Run("migrations", func(t *testing.T) {
 		checkWidths(t, func() *grid.Table[migrationRow] { return newMigrationTable(builtNow) }, anyMigration)
 	})
+	t.Run("drained pods", func(t *testing.T) { checkWidths(t, newDrainTable, anyDrained) })
 	t.Run("moves", func(t *testing.T) { checkWidths(t, newMoveTable, anyMove) })
 	t.Run("workloads", func(t *testing.T) {
 		checkWidths(t, func() *grid.Table[workloadRow] { return newWorkloadTable(builtNow) }, anyWorkload)

@@ -55,13 +55,14 @@ func forecastMoves(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 			to = painted(Dim, "<scheduler>")
 		}
 		t.add(text(fmt.Sprint(m.Round)), text(seconds(m.Seconds)), text(m.Namespace+"/"+m.Name), text(m.From), to,
-			text(orNone(strings.Join(m.Alternatives, ","))), text(forecastAmounts(m.Usage)), text(m.Reason), text(forecastKeys(m.Keys)))
+			text(orNone(strings.Join(m.Alternatives, ","))), text(ForecastAmounts(m.Usage)), text(m.Reason), text(forecastKeys(m.Keys)))
 	}
 	_, err := t.render(w, o)
 	return err
 }
 
-func forecastAmounts(list []diagnosticsv1alpha1.ForecastAmount) string {
+// ForecastAmounts are amounts in one text, such as cpu=4,memory=8Gi.
+func ForecastAmounts(list []diagnosticsv1alpha1.ForecastAmount) string {
 	var parts []string
 	for _, a := range list {
 		parts = append(parts, a.Resource+"="+Quantity(a.Amount, a.Unit))

@@ -10,11 +10,20 @@ import (
 
 // DrainForecast prints what draining nodes does: the verdict first, then the pods, what holds them up, and the other nodes.
 func DrainForecast(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) error {
-	if err := forecastHead(w, drainRole(f.Verdict), string(f.Verdict), f.Message, []string{f.Command}, f.Notes, o); err != nil {
+	if err := forecastHead(w, DrainRole(f.Verdict), string(f.Verdict), f.Message, []string{f.Command}, f.Notes, o); err != nil {
 		return err
 	}
+	if err := drainPods(w, f, o); err != nil {
+		return err
+	}
+	return DrainEffects(w, f, o)
+}
+
+// DrainEffects prints what draining nodes does apart from where each pod goes: what holds the pods up, the other nodes, and what the
+// cluster loses.
+func DrainEffects(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) error {
 	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.DrainForecast, Options) error{
-		drainPods, drainBudgets, drainTargets, drainCapacity, drainGangs, drainQuotas, drainReservations,
+		drainBudgets, drainTargets, drainCapacity, drainGangs, drainQuotas, drainReservations,
 	} {
 		if err := part(w, f, o); err != nil {
 			return err
@@ -23,7 +32,8 @@ func DrainForecast(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options)
 	return findings(w, f.Findings, o)
 }
 
-func drainRole(verdict diagnosticsv1alpha1.DrainVerdict) Role {
+// DrainRole is the role in which a verdict is shown.
+func DrainRole(verdict diagnosticsv1alpha1.DrainVerdict) Role {
 	switch verdict {
 	case diagnosticsv1alpha1.DrainCompletes:
 		return Good
@@ -46,39 +56,41 @@ func drainPods(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) err
 	}}
 	for i := range f.Pods {
 		p := &f.Pods[i]
-		t.add(text(p.Namespace+"/"+p.Name), text(p.Node), text(orNone(p.Owner)), text(forecastAmounts(p.Requests)), drainRound(p), drainTo(p),
-			text(orNone(p.Budget)), text(orNone(strings.Join(p.Flags, ","))), text(orNone(drainReason(p))))
+		t.add(text(p.Namespace+"/"+p.Name), text(p.Node), text(orNone(p.Owner)), text(ForecastAmounts(p.Requests)), painted(DrainRound(p)), painted(DrainTo(p)),
+			text(orNone(p.Budget)), text(orNone(strings.Join(p.Flags, ","))), text(orNone(DrainReason(p))))
 	}
 	_, err := t.render(w, o)
 	return err
 }
 
-func drainRound(p *diagnosticsv1alpha1.DrainedPod) cell {
+// DrainRound is the round in which a pod is evicted, or that it is blocked or stays.
+func DrainRound(p *diagnosticsv1alpha1.DrainedPod) (Role, string) {
 	switch {
 	case p.Action == diagnosticsv1alpha1.DrainSkip:
-		return painted(Dim, "stays")
+		return Dim, "stays"
 	case p.Blocked != "":
-		return painted(Bad, "blocked")
+		return Bad, "blocked"
 	}
-	return text(fmt.Sprint(p.Round))
+	return Plain, fmt.Sprint(p.Round)
 }
 
-func drainTo(p *diagnosticsv1alpha1.DrainedPod) cell {
+// DrainTo is the node on which a pod comes back, or what becomes of it without one.
+func DrainTo(p *diagnosticsv1alpha1.DrainedPod) (Role, string) {
 	switch p.Place {
 	case "":
-		return painted(Dim, p.Node)
+		return Dim, p.Node
 	case diagnosticsv1alpha1.DrainPlaceFound:
-		return painted(Good, p.To)
+		return Good, p.To
 	case diagnosticsv1alpha1.DrainPlaceNone:
-		return painted(Bad, "<none>")
+		return Bad, "<none>"
 	case diagnosticsv1alpha1.DrainPlaceDone:
-		return painted(Dim, "<done>")
+		return Dim, "<done>"
 	}
-	return painted(Warn, "<"+strings.ToLower(string(p.Place))+">")
+	return Warn, "<" + strings.ToLower(string(p.Place)) + ">"
 }
 
-// drainReason is what matters most about a pod: why it is blocked or gets no node, before what is lost.
-func drainReason(p *diagnosticsv1alpha1.DrainedPod) string {
+// DrainReason is what matters most about a pod: why it is blocked or gets no node, before what is lost.
+func DrainReason(p *diagnosticsv1alpha1.DrainedPod) string {
 	var parts []string
 	if p.Place == diagnosticsv1alpha1.DrainPlaceNone || p.Place == diagnosticsv1alpha1.DrainPlaceUnknown {
 		parts = append(parts, p.Summary)
@@ -217,7 +229,7 @@ func drainQuotas(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) e
 	t := table{indent: 2, columns: []column{{header: "QUOTA", flexible: 12}, {header: "LEAVING", right: true}, {header: "UNPLACED", right: true}, {header: "OVERUSED", flexible: 8}, {header: "REQUESTS", flexible: 16}}}
 	for i := range f.Quotas {
 		q := &f.Quotas[i]
-		t.add(text(q.Name), text(fmt.Sprint(q.Leaving)), drainUnplaced(q.Unplaced), painted(Warn, orNone(strings.Join(q.Overused, ","))), text(forecastAmounts(q.Requests)))
+		t.add(text(q.Name), text(fmt.Sprint(q.Leaving)), drainUnplaced(q.Unplaced), painted(Warn, orNone(strings.Join(q.Overused, ","))), text(ForecastAmounts(q.Requests)))
 	}
 	_, err := t.render(w, o)
 	return err
@@ -233,7 +245,7 @@ func drainReservations(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Opti
 	t := table{indent: 2, columns: []column{{header: "RESERVATION", flexible: 12}, {header: "NODE", flexible: 10}, {header: "LEAVING", right: true}, {header: "RESERVED", flexible: 16}}}
 	for i := range f.Reservations {
 		r := &f.Reservations[i]
-		t.add(text(r.Name), text(r.Node), text(fmt.Sprint(r.Leaving)), text(forecastAmounts(r.Reserved)))
+		t.add(text(r.Name), text(r.Node), text(fmt.Sprint(r.Leaving)), text(ForecastAmounts(r.Reserved)))
 	}
 	_, err := t.render(w, o)
 	return err
