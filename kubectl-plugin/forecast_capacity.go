@@ -55,7 +55,7 @@ func newForecastCapacityCommand(s *session) *cobra.Command {
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().Int32Var(&o.query.Copied.Most, "most", 200, fmt.Sprintf("Stop after this many pods, at most %d", diagnosticsv1alpha1.MaxPlacementReviewCopies))
+	cmd.Flags().Int32Var(&o.query.Copied.Most, "most", source.DefaultMost, fmt.Sprintf("Stop after this many pods, at most %d", diagnosticsv1alpha1.MaxPlacementReviewCopies))
 	o.addNewNodesFlag(cmd, s, "new-nodes", "Add this many nodes like an existing one before, such as worker-1=2; may be given several times")
 	return cmd
 }

@@ -42,6 +42,9 @@ type CopiedPods struct {
 	Replicas, Most int32
 }
 
+// DefaultMost is how many copies are counted where nobody asks for more or fewer.
+const DefaultMost = 200
+
 // CopiedKinds are the kinds of objects whose pods can be copied, a Pod and the workloads.
 var CopiedKinds = append([]Kind{KindPod}, WorkloadKinds...)
 

@@ -102,6 +102,13 @@ func (a *arranged) ForecastDrain(ctx context.Context, q source.DrainQuery) (*dia
 	return f, err
 }
 
+func (a *arranged) ForecastPlacement(ctx context.Context, q source.PlacementQuery) (*diagnostics.PlacementForecast, error) {
+	if err := a.lost(q.Copied.Kind, q.Copied.Namespace+"/"+q.Copied.Name); err != nil {
+		return nil, err
+	}
+	return a.Source.ForecastPlacement(ctx, q)
+}
+
 func (a *arranged) Quotas(ctx context.Context) ([]source.Quota, error) {
 	list, err := a.Source.Quotas(ctx)
 	return arrange(a, list, func(q *source.Quota) object { return quotaObject(q.Namespace, q.Name) }), err

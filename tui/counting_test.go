@@ -64,6 +64,12 @@ func (c *counting) ForecastDrain(ctx context.Context, q source.DrainQuery) (*dia
 	return c.Source.ForecastDrain(ctx, q)
 }
 
+func (c *counting) ForecastPlacement(ctx context.Context, q source.PlacementQuery) (*diagnostics.PlacementForecast, error) {
+	c.asked.Add(1)
+	c.forecasts.Add(1)
+	return c.Source.ForecastPlacement(ctx, q)
+}
+
 func (c *counting) Quotas(ctx context.Context) ([]source.Quota, error) {
 	c.asked.Add(1)
 	return c.Source.Quotas(ctx)

@@ -98,16 +98,13 @@ func (m *Model) commandDetail(name, args string) tea.Cmd {
 	about, ok := m.objectNamed(args), true
 	if args == "" {
 		about, ok = m.selected()
+		ok = ok && m.explainerOf(about.kind) != nil // no screen explains workloads
 	}
 	if !ok {
 		return m.say(fmt.Sprintf("name required: :%s NODE|NAMESPACE/POD", name), true)
 	}
 	if m.explainerOf(about.kind) == nil {
-		kind := about.kind.Name // of the row under the cursor
-		if args != "" {
-			kind, _, _ = strings.Cut(args, " ")
-		}
-		return m.say(fmt.Sprintf("no kind %q is known here: :%s NODE|NAMESPACE/POD or KIND NAME", kind, name), true)
+		return m.say(fmt.Sprintf("no kind %q is known here: :%s NODE|NAMESPACE/POD or KIND NAME", strings.Fields(args)[0], name), true)
 	}
 	return m.open(name, about)
 }

@@ -45,7 +45,7 @@ func drainScreen(m *Model) *screen {
 			ofRow(bind(groupView, true, "enter", "explain pod", (*Model).explainSelected, "enter", "x")),
 			bind(groupView, true, "n", "node", d.jump(func(r *drainRow) object { return nodeObject(r.Node) }), "n"),
 			bind(groupView, true, "t", "target node", d.jump(func(r *drainRow) object { return nodeObject(r.To) }), "t"),
-			ofRow(describeAction()), ofRow(yamlAction()),
+			ofRow(whatIfAction()), ofRow(describeAction()), ofRow(yamlAction()),
 			sortAction("R", "ROUND", false),
 			sortAction("P", "POD", false),
 			sortAction("F", "FROM", false),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -155,29 +154,5 @@ func TestTheHeadOfADrain(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestADrainThatTakesTooLong says for how long it was waited for.
-func TestADrainThatTakesTooLong(t *testing.T) {
-	r := newRig(t, 1)
-	ctx, cancel := context.WithCancel(t.Context())
-	r.m.ctx = ctx
-	var f feed[int]
-	cmd := askWithin(r.m, &f, askOnceTimeout, "slow", func(ctx context.Context) (int, error) {
-		if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) < askTimeout {
-			t.Error("it is given no more time than a refresh")
-		}
-		cancel()
-		<-ctx.Done()
-		return 0, context.DeadlineExceeded
-	})
-	for _, c := range cmd().(tea.BatchMsg) {
-		if a, ok := c().(answer[int]); ok {
-			a.deliver()
-		}
-	}
-	if f.err == nil || !strings.HasPrefix(f.err.Error(), "no response within 45s: ") {
-		t.Errorf("unexpected error %v", f.err)
 	}
 }

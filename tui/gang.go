@@ -37,6 +37,12 @@ func gangScreen(m *Model) *screen {
 				}
 				return m.explainMember(answer.value.Gang)
 			}, "x", "p"),
+			bind(groupView, true, "w", "what if", func(m *Model) tea.Cmd {
+				if !answer.known {
+					return nil
+				}
+				return m.whatIf(memberOf(answer.value.Gang))
+			}, "w"),
 			describeAction(), yamlAction(),
 		},
 		subject: &subject{kind: source.KindGang, names: m.knownGangs, describe: m.describeGang, explanation: gangExplanation},

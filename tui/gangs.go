@@ -69,7 +69,10 @@ func askGangs(ctx context.Context, src source.Source) (*source.Gangs, error) {
 }
 
 // explainMember explains the first member that has no node, else the first one.
-func (m *Model) explainMember(g *source.Gang) tea.Cmd {
+func (m *Model) explainMember(g *source.Gang) tea.Cmd { return m.explainKnown(memberOf(g)) }
+
+// memberOf is the first member without a node, or the first one where all have nodes.
+func memberOf(g *source.Gang) object {
 	about := podObject(g.Namespace, "")
 	for i := range g.Members {
 		if about.name == "" || g.Members[i].Waits() {
@@ -79,5 +82,5 @@ func (m *Model) explainMember(g *source.Gang) tea.Cmd {
 			break
 		}
 	}
-	return m.explainKnown(about)
+	return about
 }

@@ -24,7 +24,7 @@ var others = map[source.Kind]object{
 }
 
 // otherForecast is what a second page of a forecast can be about.
-var otherForecast = map[string]object{drainName: nodeObject("node-0019")}
+var otherForecast = map[string]object{drainName: nodeObject("node-0019"), capacityName: podObject("shop", "search-reindex-0"), scaleName: deployment("catalog", 31)}
 
 // otherOf is what a second page of a screen can be about.
 func otherOf(s *screen) object {
@@ -49,7 +49,7 @@ func opened(t testing.TB, name string, about object) string {
 func TestAnAnswerOfTheObjectBeforeIsDropped(t *testing.T) {
 	for order, late := range map[string]bool{"it comes late": true, "it comes in between": false} {
 		t.Run(order, func(t *testing.T) {
-			screensWith(t, explains, func(t *testing.T, name string) {
+			screensWith(t, func(s *screen) bool { return explains(s) || s.once }, func(t *testing.T, name string) {
 				r := newRig(t, 30).start()
 				s := r.m.screenOf(name)
 				want := opened(t, name, otherOf(s))

@@ -12,6 +12,8 @@ import (
 type object struct {
 	kind            source.Kind
 	namespace, name string
+	// replicas that a workload would have; 0 for other objects.
+	replicas int32
 }
 
 func nodeObject(name string) object { return object{kind: source.KindNode, name: name} }

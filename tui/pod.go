@@ -31,7 +31,7 @@ func podScreen(m *Model) *screen {
 				m.page().unfolded = !m.page().unfolded
 				return nil
 			}, "enter"),
-			eventsAction(), describeAction(), yamlAction(),
+			whatIfAction(), eventsAction(), describeAction(), yamlAction(),
 		},
 		subject: &subject{kind: source.KindPod, names: m.podNames, describe: m.describePod, explanation: explanationOfPod},
 		crumb:   func(p *page) string { return p.about.key() },

@@ -38,20 +38,25 @@ func (d *pod) groupsText(status *diagnostics.PodExplanationStatus, width int) []
 	if len(status.Groups) == 0 {
 		return nil
 	}
+	return append([]string{"", "  " + st.Title.Render(nodesText(status)), ""}, d.refusalsText(status.Groups, width)...)
+}
+
+// refusalsText lists reasons for which nodes refuse a pod.
+func (m *Model) refusalsText(groups []diagnostics.RefusalGroup, width int) []string {
 	columns := refusalColumnsFor(width)
 	head := "   " + cell.Right("NODES", 6, "") + " " + cell.Right("SOLE", 6, "") + "  "
 	if columns.plugin > 0 {
 		head += cell.Left("PLUGIN", columns.plugin, "") + " "
 	}
-	lines := []string{"", "  " + st.Title.Render(nodesText(status)), "", st.Dim.Render(head + "REASON")}
-	for i := range status.Groups {
-		lines = append(lines, d.groupText(&status.Groups[i], columns)...)
+	lines := []string{m.st.Dim.Render(head + "REASON")}
+	for i := range groups {
+		lines = append(lines, m.groupText(&groups[i], columns)...)
 	}
 	return lines
 }
 
-func (d *pod) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []string {
-	st := d.st
+func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []string {
+	st := m.st
 	lead := "   " + st.Bold.Render(cell.Right(quantity.Count(int64(g.Count)), 6, "")) + " " +
 		st.Plain.Render(cell.Right(quantity.Count(int64(g.Sole)), 6, "")) + "  "
 	note := g.Code + " " + g.Class
@@ -71,9 +76,9 @@ func (d *pod) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []s
 	for _, line := range columns.wrap(note + ": " + g.Reason) {
 		lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
 	}
-	if d.page().unfolded {
+	if m.page().unfolded {
 		for i := range g.Nodes {
-			lines = append(lines, d.refusalText(&g.Nodes[i], columns)...)
+			lines = append(lines, m.refusalText(&g.Nodes[i], columns)...)
 		}
 		if more := int(g.Count) - len(g.Nodes); more > 0 && len(g.Nodes) > 0 {
 			lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render("and "+plural(more, "more node")))
@@ -83,8 +88,8 @@ func (d *pod) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) []s
 }
 
 // refusalText is a node with what it refuses, and below that the numbers it was decided by.
-func (d *pod) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []string {
-	st := d.st
+func (m *Model) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) []string {
+	st := m.st
 	name, text := cell.Clean(n.Node)+":", n.Message
 	if n.Others > 0 {
 		text += fmt.Sprintf(" (also refused by %s)", plural(int(n.Others), "other plugin"))

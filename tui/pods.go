@@ -56,7 +56,7 @@ func (m *Model) scopedTitle(name string) string {
 func podTableActions() []action {
 	return []action{
 		bind(groupView, true, "enter", "explain", (*Model).explainSelected, "enter", "x"),
-		eventsAction(), describeAction(), yamlAction(),
+		eventsAction(), whatIfAction(), describeAction(), yamlAction(),
 		sortAction("N", "NAME", false),
 		sortAction("Q", "QOS", false),
 		sortAction("S", "STATUS", true),

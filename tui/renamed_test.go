@@ -109,6 +109,12 @@ func (n *renamed) ForecastDrain(ctx context.Context, q source.DrainQuery) (*diag
 	return other(n, a, err)
 }
 
+func (n *renamed) ForecastPlacement(ctx context.Context, q source.PlacementQuery) (*diagnostics.PlacementForecast, error) {
+	q.Copied.Namespace, q.Copied.Name = n.from.Replace(q.Copied.Namespace), n.from.Replace(q.Copied.Name)
+	a, err := n.Source.ForecastPlacement(ctx, q)
+	return other(n, a, err)
+}
+
 func (n *renamed) Quotas(ctx context.Context) ([]source.Quota, error) {
 	a, err := n.Source.Quotas(ctx)
 	return other(n, a, err)

@@ -300,6 +300,30 @@ var scenes = map[string]func(testing.TB) *rig{
 		r.press("ctrl+r").pass(6 * time.Second)
 		return r
 	},
+	"capacity": func(t testing.TB) *rig { return newRig(t, 30).start().press(":capacity shop/search-0003", "enter") },
+	"capacity_nodes": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":pods", "enter", "/search-0003", "enter", "w", "enter", "G")
+	},
+	"capacity_many": func(t testing.TB) *rig { return newRig(t, 30).start().press(":capacity shop/catalog-0003", "enter") },
+	"capacity_full": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":explain analytics/spark-driver-0", "enter", "w")
+	},
+	"capacity_unknown": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Source = unasked{r.src.Source}
+		r.src.Missing = []string{"koord-scheduler did not respond: connection refused; where pods go is unknown"}
+		return r.start().press(":capacity shop/search-0003", "enter")
+	},
+	"capacity_no_pod": func(t testing.TB) *rig { return newRig(t, 30).start().press(":capacity shop/nope", "enter") },
+	"scale": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":scale shop/deployment/search 80", "enter")
+	},
+	"scale_partial": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":scale shop/deploy/search 130", "enter", "enter")
+	},
+	"scale_down": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":scale shop/deployment/search 20", "enter")
+	},
 	"help": func(t testing.TB) *rig { return newRig(t, 30).start().press("?").helpOnly() },
 	"help_partial": func(t testing.TB) *rig {
 		r := newRig(t, 30)

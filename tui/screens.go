@@ -24,6 +24,8 @@ const (
 	devicesName      = "devices"
 	deviceName       = "device"
 	drainName        = "drain"
+	capacityName     = "capacity"
+	scaleName        = "scale"
 	describeName     = "describe"
 	yamlName         = "yaml"
 	helpName         = "help"
@@ -52,6 +54,8 @@ var declared = []func(*Model) *screen{
 	devicesScreen,
 	deviceScreen,
 	drainScreen,
+	capacityScreen,
+	scaleScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -26,12 +26,21 @@ func sampleOf(s *screen) object {
 		return samples[s.subject.kind]
 	case s.name == drainName:
 		return nodeObject("node-0006")
+	case s.name == capacityName:
+		return samples[source.KindPod]
+	case s.name == scaleName:
+		return deployment("search", 80)
 	case s.name == describeName || s.name == yamlName:
 		return samples[source.KindNode]
 	case s.name == timelineName:
 		return samples[source.KindPod]
 	}
 	return object{}
+}
+
+// deployment is one of the fixture, with the replicas that it would have.
+func deployment(name string, replicas int32) object {
+	return object{kind: source.WorkloadKinds[0], namespace: "shop", name: name, replicas: replicas}
 }
 
 // openScreen opens a screen about its sample.
@@ -219,8 +228,12 @@ func TestCommandsOpenTheirScreen(t *testing.T) {
 	eachScreen(t, func(t *testing.T, name string) {
 		r := newRig(t, 30).start()
 		s := r.m.screenOf(name)
+		args := sampleOf(s).key()
+		if name == scaleName {
+			args = scaled(sampleOf(s))
+		}
 		for _, word := range append([]string{s.commands[0].name}, s.commands[0].aliases...) {
-			r = newRig(t, 30).start().press(strings.TrimSpace(":"+word+" "+sampleOf(s).key()), "enter")
+			r = newRig(t, 30).start().press(strings.TrimSpace(":"+word+" "+args), "enter")
 			if got := r.m.page(); got.screen.name != name || got.about != sampleOf(s) {
 				t.Errorf(":%s opens %s about %v", word, got.screen.name, got.about)
 			}

@@ -61,13 +61,14 @@ func (m *Model) explainSelected() tea.Cmd {
 	return nil
 }
 
-// selected is the object under the cursor of a table, or what a page without a table is about.
+// selected is the object under the cursor of a table, or what a page without a table is about. A page can also be about an object of a kind
+// that no screen explains.
 func (m *Model) selected() (object, bool) {
 	p := m.page()
 	if t := p.content().table; t != nil {
 		return t.selected()
 	}
-	return p.about, p.about != object{}
+	return p.about, m.explainerOf(p.about.kind) != nil
 }
 
 // objectNamed is what an argument of a command names: KIND NAME, or NAMESPACE/NAME, which is of the first kind with namespaces, or NAME, of

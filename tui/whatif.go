@@ -22,11 +22,16 @@ func whatIfAction() action {
 	}, "w")
 }
 
-// whatIf asks what would be if a node were drained.
+// whatIf asks what would be if a node were drained, or there were more pods like one.
 func (m *Model) whatIf(about object) tea.Cmd {
+	if about.name == "" {
+		return m.explainKnown(about) // which says so
+	}
 	switch about.kind {
 	case source.KindNode, source.KindDevice: // a Device is named after its node
 		return m.open(drainName, nodeObject(about.name))
+	case source.KindPod:
+		return m.open(capacityName, about)
 	}
 	return nil
 }

@@ -1,11 +1,17 @@
 package tui
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/tui/internal/fixture"
 )
 
 // TestWhatIfAsksAboutTheObjectUnderTheCursor.
@@ -18,6 +24,12 @@ func TestWhatIfAsksAboutTheObjectUnderTheCursor(t *testing.T) {
 		"the node of a page":              {[]string{":node node-0011", "enter"}, "nodes > node-0011 > drain node-0011"},
 		"a node that has devices":         {[]string{":devices", "enter", "j"}, "nodes > devices > drain node-0006"},
 		"the node of a page of devices":   {[]string{":device node-0003", "enter"}, "nodes > node-0003 > drain node-0003"},
+		"a pod of the table":              {[]string{":pods shop", "enter", "j"}, "nodes > pods > capacity shop/catalog-0001"},
+		"the pod of a page":               {[]string{":explain shop/search-0003", "enter"}, "nodes > shop/search-0003 > capacity shop/search-0003"},
+		"a pod of a node":                 {[]string{"p", "j"}, "nodes > node-0000 > capacity analytics/spark-exec-0000"},
+		"a pod that would be evicted":     {[]string{":drain node-0006", "enter", "j"}, "nodes > drain node-0006 > capacity shop/search-0006"},
+		"nothing, beside the pods":        {[]string{":drain node-0006", "enter", "tab"}, "nodes > drain node-0006"},
+		"a member of a gang that waits":   {[]string{":gang ml/tune", "enter"}, "nodes > tune > capacity ml/tune-0"},
 		"nothing, where no row is left":   {[]string{"/nothing", "enter"}, "nodes"},
 		"nothing, where objects are lost": {[]string{":devices /nothing", "enter"}, "nodes > devices"},
 	} {
@@ -27,6 +39,18 @@ func TestWhatIfAsksAboutTheObjectUnderTheCursor(t *testing.T) {
 				t.Errorf("w leads to %q and says %q, want %q", got, r.m.flash.text, tc.want)
 			}
 		})
+	}
+}
+
+// TestWhatIfNeedsAnObject: one without a name, such as the member of a gang that has none, is not known.
+func TestWhatIfNeedsAnObject(t *testing.T) {
+	r := newRig(t, 30).start()
+	for about, want := range map[object]string{podObject("ml", ""): "the pod is not known", nodeObject(""): "the node is not known", quotaObject("quotas", "spark"): ""} {
+		r.m.flash.text = ""
+		r.run(r.m.whatIf(about))
+		if got := r.seen(); got.Crumbs != nodesName || got.Flash != want {
+			t.Errorf("unexpected %+v, want %q", got, want)
+		}
 	}
 }
 
@@ -123,6 +147,55 @@ func TestAForecastThatIsAskedForAgain(t *testing.T) {
 		r.press("ctrl+r").pass(7 * time.Second)
 		says(t, r.plain(), []string{"loading", "loading from koord-sandbox"}, []string{"error:", "no data"})
 	})
+}
+
+// silent is a source whose forecasts do not come before their time is up, and that keeps how much they were given.
+type silent struct {
+	fixture.Source
+	given time.Duration
+}
+
+func (s *silent) wait(ctx context.Context) error {
+	deadline, _ := ctx.Deadline()
+	s.given = time.Until(deadline)
+	return fmt.Errorf("review placements: %w", context.DeadlineExceeded)
+}
+
+func (s *silent) ForecastDrain(ctx context.Context, _ source.DrainQuery) (*diagnostics.DrainForecast, error) {
+	return nil, s.wait(ctx)
+}
+
+func (s *silent) ForecastPlacement(ctx context.Context, _ source.PlacementQuery) (*diagnostics.PlacementForecast, error) {
+	return nil, s.wait(ctx)
+}
+
+// TestAForecastIsGivenMoreTime than what is asked again and again: koord-scheduler may take half a minute.
+func TestAForecastIsGivenMoreTime(t *testing.T) {
+	screensWith(t, func(s *screen) bool { return s.once }, func(t *testing.T, name string) {
+		r := newRig(t, 30)
+		s := &silent{Source: r.src.Source}
+		r.src.Source = s
+		r.start().openScreen(name)
+		if s.given <= 30*time.Second || s.given > askOnceTimeout {
+			t.Errorf("it is given %s", s.given)
+		}
+		says(t, r.plain(), []string{"error: review placements: context deadline exceeded", "ctrl-r"}, nil)
+	})
+}
+
+// TestAQuestionThatTakesTooLong says for how long it was waited for.
+func TestAQuestionThatTakesTooLong(t *testing.T) {
+	r := newRig(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.m.ctx = ctx
+	var f feed[int]
+	r.take(askWithin(r.m, &f, askOnceTimeout, "slow", func(context.Context) (int, error) {
+		cancel()
+		return 0, context.DeadlineExceeded
+	})())
+	if f.err == nil || !strings.HasPrefix(f.err.Error(), "no response within 45s: ") {
+		t.Errorf("unexpected error %v", f.err)
+	}
 }
 
 // TestKeysOfAForecastThatIsAwaited lead nowhere.

@@ -36,6 +36,7 @@ func workloadsScreen(m *Model) *screen {
 		keys: []action{
 			bind(groupView, true, "enter", "pods", l.openPods, "enter", "p"),
 			bind(groupView, true, "0", "all namespaces", func(m *Model) tea.Cmd { return m.listIn(workloadsName, allNamespaces) }, "0"),
+			bind(groupView, true, "w", "what if", l.scale, "w"),
 			sortAction("N", "NAME", false),
 			sortAction("P", "PODS", true),
 			sortAction("W", "WAITING", true),
@@ -84,6 +85,17 @@ func labelledWorkloads(src source.Source, namespace, selector string) labelQuest
 		}
 		return keys, nil
 	}}
+}
+
+// scale begins the command that forecasts more replicas of the workload under the cursor; their number is still to be typed.
+func (l *workloads) scale(m *Model) tea.Cmd {
+	row := l.table.Selected()
+	if row == nil {
+		return nil
+	}
+	line := scaleName + " " + workloadKey(row) + " "
+	m.prompt.open(promptCommand, line)
+	return m.askNames(line)
 }
 
 // openPods lists the pods of the workload under the cursor.

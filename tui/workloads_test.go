@@ -193,7 +193,7 @@ func TestWorkloadsAreThoseOfTheNamespace(t *testing.T) {
 // TestNothingDescribesAWorkload, and a command that would says so.
 func TestNothingDescribesAWorkload(t *testing.T) {
 	r := newRig(t, 30).start().press(":workloads", "enter", ":describe", "enter")
-	if want := `no kind "workload" is known here: :describe NODE|NAMESPACE/POD or KIND NAME`; r.m.flash.text != want || r.crumbs() != "nodes > workloads" {
+	if want := "name required: :describe NODE|NAMESPACE/POD"; r.m.flash.text != want || r.crumbs() != "nodes > workloads" {
 		t.Errorf("says %q at %s, want %q", r.m.flash.text, r.crumbs(), want)
 	}
 }
@@ -202,4 +202,14 @@ func TestASourceWithoutWorkloadsSaysSo(t *testing.T) {
 	r := newRig(t, 30)
 	r.m.source = struct{ source.Source }{r.src}
 	says(t, r.start().press(":workloads", "enter").screen(), []string{"error: list workloads: not available from this source"}, nil)
+}
+
+// TestAWorkloadIsScaledFromTheList: w begins the command, and the number of replicas is typed.
+func TestAWorkloadIsScaledFromTheList(t *testing.T) {
+	r := newRig(t, 30).start().openScreen(workloadsName).press("G", "w")
+	says(t, r.plain(), []string{":scale shop/statefulset/search "}, nil)
+	r.press("8", "0", "enter")
+	if got := r.crumbs(); got != "nodes > workloads > scale shop/statefulset/search 80" {
+		t.Errorf("leads to %s", got)
+	}
 }

@@ -11,11 +11,11 @@ import (
 // PlacementForecast prints where pods would get nodes: the verdict first, then the pods that wait, the nodes that take pods, what refuses
 // the first one without a node, and how full the cluster is.
 func PlacementForecast(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
-	if err := forecastHead(w, placementRole(f.Verdict), string(f.Verdict), f.Message, nil, f.Notes, o); err != nil {
+	if err := forecastHead(w, PlacementRole(f.Verdict), string(f.Verdict), f.Message, nil, f.Notes, o); err != nil {
 		return err
 	}
 	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.PlacementForecast, Options) error{
-		placementWaiting, placementNewNodes, placementCopies, placementRefusals, placementCapacity,
+		placementWaiting, placementNewNodes, PlacementCopies, placementRefusals, PlacementCapacity,
 	} {
 		if err := part(w, f, o); err != nil {
 			return err
@@ -24,7 +24,8 @@ func PlacementForecast(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 	return findings(w, f.Findings, o)
 }
 
-func placementRole(verdict diagnosticsv1alpha1.PlacementForecastVerdict) Role {
+// PlacementRole is the role in which a verdict is shown.
+func PlacementRole(verdict diagnosticsv1alpha1.PlacementForecastVerdict) Role {
 	switch verdict {
 	case diagnosticsv1alpha1.PlacementFits:
 		return Good
@@ -86,8 +87,8 @@ func placementNewNodes(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 	return err
 }
 
-// placementCopies lists the nodes that take copies; without -o wide, those that take most.
-func placementCopies(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
+// PlacementCopies lists the nodes that take copies; without -o wide, those that take most.
+func PlacementCopies(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
 	const most = 20
 	if f.Copies == nil || len(f.Copies.Nodes) == 0 {
 		return nil
@@ -109,12 +110,15 @@ func placementCopies(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Op
 	return more(w, phrase.Counted(len(f.Copies.Nodes)-len(shown), "node")+" more; -o wide lists all", o)
 }
 
+// AgainstOneMore is the title of the reasons for which nodes refuse the first copy that gets no node.
+const AgainstOneMore = "Reasons against one more"
+
 // placementRefusals lists why the first copy without a node is refused.
 func placementRefusals(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
 	if f.Copies == nil || len(f.Copies.Groups) == 0 {
 		return nil
 	}
-	if err := title(w, "Reasons against one more", o); err != nil {
+	if err := title(w, AgainstOneMore, o); err != nil {
 		return err
 	}
 	t := table{indent: 2, columns: []column{{header: "NODES", right: true}, {header: "CODE"}, {header: "REASON", flexible: 20}}}
@@ -126,7 +130,8 @@ func placementRefusals(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 	return err
 }
 
-func placementCapacity(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
+// PlacementCapacity lists how full the cluster is, before and after.
+func PlacementCapacity(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
 	if len(f.Capacity) == 0 {
 		return nil
 	}
