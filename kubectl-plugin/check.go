@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/check"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/source"
 )
 
 const checkLong = `Check the installation and the cluster, and say what to do about each problem: versions and their skew, custom resource
@@ -104,21 +105,8 @@ func (o *checkOptions) run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	namespace := s.systemNamespace()
-	if namespace == "" {
-		namespace = release.DefaultNamespace
-	}
-	cluster := &check.Cluster{
-		Getter: newGetter(s), Source: src, Clock: s.Clock, Version: s.Version.Version,
-		Release: release.Options{ReleaseName: o.releaseName, Namespace: namespace},
-	}
-	report, err := check.Await(ctx, s.Clock, o.wait, func(ctx context.Context) (*check.Report, error) {
-		facts, err := cluster.Gather(ctx, o.selection)
-		if err != nil {
-			return nil, err
-		}
-		return check.NewReport(o.selection, facts), nil
-	})
+	cluster := s.checked(src, o.releaseName)
+	report, err := check.Await(ctx, s.Clock, o.wait, func(ctx context.Context) (*check.Report, error) { return checkOnce(ctx, cluster, o.selection) })
 	if err != nil {
 		return err
 	}
@@ -126,6 +114,27 @@ func (o *checkOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	return o.gate.check(s, report.Findings(), report.Incomplete)
+}
+
+// checked is the cluster of a source, with a Helm release in it.
+func (s *session) checked(src source.Source, releaseName string) *check.Cluster {
+	namespace := s.systemNamespace()
+	if namespace == "" {
+		namespace = release.DefaultNamespace
+	}
+	return &check.Cluster{
+		Getter: newGetter(s), Source: src, Clock: s.Clock, Version: s.Version.Version,
+		Release: release.Options{ReleaseName: releaseName, Namespace: namespace},
+	}
+}
+
+// checkOnce reads the facts and judges them.
+func checkOnce(ctx context.Context, cluster *check.Cluster, selection check.Selection) (*check.Report, error) {
+	facts, err := cluster.Gather(ctx, selection)
+	if err != nil {
+		return nil, err
+	}
+	return check.NewReport(selection, facts), nil
 }
 
 func (o *checkOptions) show(s *session, report *check.Report) error {

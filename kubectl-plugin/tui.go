@@ -8,6 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/kubectl-plugin/check"
+	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui"
 )
 
@@ -42,7 +45,17 @@ func runTUI(ctx context.Context, s *session, mouse bool) error {
 		view = "pods " + namespace
 	}
 	return tui.Run(ctx, tui.Options{
-		Source: src, StartView: view, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
+		Source: src, Check: func(ctx context.Context) (*tui.Checks, error) { return checksOf(ctx, s, src) }, StartView: view, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
 		Clock: s.Clock, Version: s.Version.Version, Program: s.Name, Mouse: mouse,
 	})
+}
+
+// checksOf checks the installation with all checks of the command check.
+func checksOf(ctx context.Context, s *session, src source.Source) (*tui.Checks, error) {
+	report, err := checkOnce(ctx, s.checked(src, release.DefaultName), check.Selection{Categories: check.Categories()})
+	if err != nil {
+		return nil, err
+	}
+	all := checkGroups(report, func(*check.Result) bool { return true })
+	return &tui.Checks{Groups: all, Features: featureRows(report, false), Summary: report.Summary.String(), Incomplete: report.Incomplete}, nil
 }

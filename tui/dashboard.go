@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// matterInterval is how often the lists are asked what matters in them, and forecastInterval how often what would move is: a forecast
-	// reads all pods.
+	// matterInterval is how often the lists are asked what matters in them, forecastInterval how often what would move is, and checkInterval
+	// how often the installation is checked: what reads more is asked for less often.
 	matterInterval   = 15 * time.Second
 	forecastInterval = time.Minute
+	checkInterval    = 10 * time.Minute
 )
 
 // dashboard is the co-location of the cluster over time, above what is wrong and what happens next.
 type dashboard struct {
 	list[matters, matter]
-	chart *chart
-	moves feed[matters]
+	chart         *chart
+	moves, checks feed[matters]
 }
 
 // dashboardScreen shows the cluster at a glance.
@@ -46,7 +47,7 @@ func dashboardScreen(m *Model) *screen {
 			run: (*Model).commandDashboard}},
 		keys: []action{
 			bind(groupView, true, "enter", "list", d.openList, "enter"),
-			bind(groupView, true, "x", "explain", (*Model).explainSelected, "x"),
+			bind(groupView, true, "x", "explain", d.explain, "x"),
 			bind(groupView, true, "tab", "cpu or memory", d.chart.turnResource, "tab"),
 			bind(groupView, true, "v", "chart", func(m *Model) tea.Cmd { return m.open(chartName, object{}) }, "v"),
 			describeAction(), yamlAction(),
@@ -75,27 +76,33 @@ func (d *dashboard) ask(m *Model) tea.Cmd {
 	src, now := m.source, m.clock.Now()
 	d.table.SetRows(d.rows(m)) // the nodes are known before the lists are
 	cmds := []tea.Cmd{d.chart.askPast("")}
-	if due(&d.feedState, now, matterInterval) {
+	if m.due(&d.feedState, matterInterval) {
 		cmds = append(cmds, ask(m, &d.feed, "what matters", func(ctx context.Context) (matters, error) {
 			return mattersOf(ctx, src, now, matterParts), nil
 		}))
 	}
-	if due(&d.moves.feedState, now, forecastInterval) {
+	if m.due(&d.moves.feedState, forecastInterval) {
 		cmds = append(cmds, ask(m, &d.moves, "what moves", func(ctx context.Context) (matters, error) {
 			return mattersOf(ctx, src, now, forecastParts), nil
+		}))
+	}
+	if m.check != nil && m.due(&d.checks.feedState, checkInterval) {
+		parts := []part{{checksName, m.checkMatters}}
+		cmds = append(cmds, askWithin(m, &d.checks, askOnceTimeout, "what is wrong", func(ctx context.Context) (matters, error) {
+			return mattersOf(ctx, src, now, parts), nil
 		}))
 	}
 	return tea.Batch(cmds...)
 }
 
-// due is true where nothing is known, and where what is known is old enough to be asked for again.
-func due(s *feedState, now time.Time, every time.Duration) bool {
-	return !s.known || now.Sub(s.asked) >= every
+// due is true where nothing is known, where what is known is old enough to be asked for again, and while ctrl-r asks.
+func (m *Model) due(s *feedState, every time.Duration) bool {
+	return m.forced || !s.known || m.clock.Now().Sub(s.asked) >= every
 }
 
 // rows are what is wrong with nodes, which are known anyway, and what the lists and the forecast say.
 func (d *dashboard) rows(m *Model) []matter {
-	rows := slices.Concat(nodeMatters(m.nodes.table.Rows()), d.value.rows, d.moves.value.rows)
+	rows := slices.Concat(nodeMatters(m.nodes.table.Rows()), d.value.rows, d.checks.value.rows, d.moves.value.rows)
 	slices.SortStableFunc(rows, byGravity)
 	for i := range rows {
 		rows[i].at = i
@@ -108,7 +115,7 @@ func (d *dashboard) content(m *Model) content {
 	c := d.list.content()
 	c.feed, c.incomplete = &m.nodes.feedState, nil
 	if m.nodes.known {
-		c.incomplete = slices.Concat(m.nodes.value.Incomplete, d.value.missing, d.moves.value.missing)
+		c.incomplete = slices.Concat(m.nodes.value.Incomplete, d.value.missing, d.checks.value.missing, d.moves.value.missing)
 	}
 	height := m.chartHeight()
 	c.head, c.headLines = func(width int) []string { return d.head(width, height) }, height
@@ -129,6 +136,14 @@ func (d *dashboard) openList(m *Model) tea.Cmd {
 		t.ToggleProblems()
 	}
 	return cmd
+}
+
+// explain explains the first object of the row under the cursor, where a screen explains such objects; else it opens the list.
+func (d *dashboard) explain(m *Model) tea.Cmd {
+	if row := d.table.Selected(); row != nil && m.explainerOf(row.about.kind) == nil {
+		return d.openList(m)
+	}
+	return m.explainSelected()
 }
 
 // chartHeight is what the chart takes of the body: two fifths, and on small terminals no more than leaves room for a list.

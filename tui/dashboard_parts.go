@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/decision/scheduling/deviceview"
 	"koordinator.sh/koord/decision/scheduling/fitmessage"
 	"koordinator.sh/koord/decision/scheduling/reservationview"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/tui/internal/quantity"
 	"koordinator.sh/koord/tui/internal/style"
@@ -199,5 +200,29 @@ func forecastMatters(ctx context.Context, src source.Source, _ time.Time) ([]mat
 			state: "Moves", about: podObject(r.Namespace, r.Name), text: text, next: true,
 			mark: func(st *style.Set) (string, style.Style) { return st.Wait, st.Info },
 		}, true
+	}), nil
+}
+
+// checkMatters are checks that did not pass.
+func (m *Model) checkMatters(ctx context.Context, _ source.Source, _ time.Time) ([]matter, error) {
+	found, err := m.checkInstallation(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var rows []printer.CheckRow
+	for _, group := range troubled(found.Groups) {
+		rows = append(rows, group.Rows...)
+	}
+	return grouped(checksName, rows, func(r *printer.CheckRow) (matter, bool) {
+		text := r.Detail
+		if len(r.Notes) > 0 {
+			text = r.Notes[0].Code + " " + r.Notes[0].Message
+		}
+		row := matter{state: r.State, about: object{kind: source.Kind{Name: "check"}, name: r.ID}, text: text,
+			mark: func(st *style.Set) (string, style.Style) { return roleStyle(r.Role, st) }}
+		if r.Role != printer.Bad {
+			row.rank = 1
+		}
+		return row, true
 	}), nil
 }

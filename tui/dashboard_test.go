@@ -45,17 +45,20 @@ func TestRowsOfTheDashboardLeadToTheirLists(t *testing.T) {
 		keys        []string
 		want, never []string
 	}{
-		"the nodes in trouble":    {"nodes ▲ Hot", []string{"enter"}, []string{"nodes[5 of 30] only problems", "node-0004", "<dashboard> <nodes>"}, []string{"node-0000"}},
-		"one of them":             {"nodes ▲ Hot", []string{"x"}, []string{"[batch-cpu]", "<dashboard> <node-0004>"}, nil},
-		"pods of all namespaces":  {"pods … Pending", []string{"enter"}, []string{"pods(all)", "only problems", "search-reindex-0"}, nil},
-		"what refuses a pod":      {"pods … Pending 1 shop/search-reindex-0", []string{"x"}, []string{"pod shop/search-reindex-0", "Insufficient cpu"}, nil},
-		"the quotas that wait":    {"quotas ▲ Waiting", []string{"enter"}, []string{"quotas(cpu)", "only problems"}, nil},
-		"jobs under way":          {"migrations ● Running", []string{"enter"}, []string{"migrations[", "hot-4-b", "hot-4-a"}, []string{"] only problems"}},
-		"a Reservation that ends": {"reservations ● Ending", []string{"x"}, []string{"reservation catalog"}, nil},
-		"the next moves":          {"forecast … Moves", []string{"enter"}, []string{"forecast[", "shop/checkout-0004"}, []string{"] only problems"}},
-		"the chart":               {"nodes", []string{"v"}, []string{"chart(cluster)"}, nil},
-		"only problems":           {"nodes", []string{"ctrl+z"}, []string{"dashboard[20 of 24] only problems"}, []string{"Ending", "Moves"}},
-		"a filter":                {"nodes", []string{"/quota", "enter"}, []string{"dashboard[4 of 24]", "quotas/spark"}, []string{"gangs"}},
+		"the nodes in trouble":                {"nodes ▲ Hot", []string{"enter"}, []string{"nodes[5 of 30] only problems", "node-0004", "<dashboard> <nodes>"}, []string{"node-0000"}},
+		"one of them":                         {"nodes ▲ Hot", []string{"x"}, []string{"[batch-cpu]", "<dashboard> <node-0004>"}, nil},
+		"pods of all namespaces":              {"pods … Pending", []string{"enter"}, []string{"pods(all)", "only problems", "search-reindex-0"}, nil},
+		"what refuses a pod":                  {"pods … Pending 1 shop/search-reindex-0", []string{"x"}, []string{"pod shop/search-reindex-0", "Insufficient cpu"}, nil},
+		"the quotas that wait":                {"quotas ▲ Waiting", []string{"enter"}, []string{"quotas(cpu)", "only problems"}, nil},
+		"jobs under way":                      {"migrations ● Running", []string{"enter"}, []string{"migrations[", "hot-4-b", "hot-4-a"}, []string{"] only problems"}},
+		"a Reservation that ends":             {"reservations ● Ending", []string{"x"}, []string{"reservation catalog"}, nil},
+		"the next moves":                      {"forecast … Moves", []string{"enter"}, []string{"forecast[", "shop/checkout-0004"}, []string{"] only problems"}},
+		"what is wrong with the installation": {"checks ✗ failed", []string{"enter"}, []string{"checks", "KOORD0011"}, nil},
+		"a check has no explanation but that": {"checks ▲ warning", []string{"x"}, []string{"checks", "KOORD0101"}, nil},
+		"no description":                      {"checks ▲ warning", []string{"d"}, []string{"dashboard[", "describe does not apply to a check"}, []string{"error:"}},
+		"the chart":                           {"nodes", []string{"v"}, []string{"chart(cluster)"}, nil},
+		"only problems":                       {"nodes", []string{"ctrl+z"}, []string{"dashboard[23 of 27] only problems"}, []string{"Ending", "Moves"}},
+		"a filter":                            {"nodes", []string{"/quota", "enter"}, []string{"dashboard[4 of 27]", "quotas/spark"}, []string{"gangs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := dashboardOf(t)
@@ -167,7 +170,7 @@ func TestTheDashboardShowsNodesFirst(t *testing.T) {
 	r.press(":dashboard", "enter")
 	says(t, r.plain(), []string{"prod req", "dashboard[5]", "node-0023"}, []string{"loading", "quotas"})
 	r.release()
-	says(t, r.plain(), []string{"dashboard[24]", "quotas"}, []string{"looking at"})
+	says(t, r.plain(), []string{"dashboard[27]", "quotas"}, []string{"looking at"})
 
 	tenant := newRig(t, 30)
 	tenant.m.start = dashboardName
@@ -178,7 +181,7 @@ func TestTheDashboardShowsNodesFirst(t *testing.T) {
 // TestADashboardWithNothingWrong says so.
 func TestADashboardWithNothingWrong(t *testing.T) {
 	r, a := rearrangeable(t)
-	a.empty = true
+	a.empty, r.m.check = true, nil
 	r.start().openScreen(dashboardName)
 	says(t, r.plain(), []string{"dashboard[0]", "nothing is wrong, and nothing is about to move"}, []string{"error:"})
 	for _, key := range []string{"enter", "x", "d", "y"} {

@@ -76,10 +76,14 @@ func detailScreen(m *Model, name, alias string, fetch func(context.Context, sour
 // openDetail opens a screen about the object under the cursor, or the one that the current page is about.
 func openDetail(name string) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		if about, ok := m.selected(); ok {
-			return m.open(name, about)
+		about, ok := m.selected()
+		switch {
+		case !ok:
+			return nil
+		case m.explainerOf(about.kind) == nil:
+			return m.say(fmt.Sprintf("%s does not apply to a %s", name, about.kind.Name), false)
 		}
-		return nil
+		return m.open(name, about)
 	}
 }
 

@@ -85,6 +85,8 @@ var commonActions = []action{
 
 // refresh asks for all that is seen, also what is not asked again by itself.
 func (m *Model) refresh() tea.Cmd {
-	m.page().asked = false
-	return tea.Batch(m.poll(), m.say("refreshing", false))
+	m.page().asked, m.forced = false, true
+	cmd := m.poll()
+	m.forced = false
+	return tea.Batch(cmd, m.say("refreshing", false))
 }

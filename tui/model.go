@@ -18,6 +18,7 @@ import (
 type Model struct {
 	ctx      context.Context //nolint:containedctx // the program's life, from which every question derives its own
 	source   source.Source
+	check    func(context.Context) (*Checks, error)
 	clock    clock.PassiveClock
 	interval time.Duration
 	after    func(time.Duration, tea.Msg) tea.Cmd
@@ -32,6 +33,8 @@ type Model struct {
 	width, height int
 
 	generation uint64
+	// forced is true while ctrl-r asks for what is not due.
+	forced     bool
 	cluster    feed[source.Cluster]
 	nodes      nodeList
 	podLists   []*podList
@@ -76,7 +79,7 @@ func newModel(ctx context.Context, o Options, a style.Appearance) (*Model, error
 		return nil, errors.New("start the terminal user interface: no source is given")
 	}
 	m := &Model{
-		ctx: ctx, source: o.Source, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,
+		ctx: ctx, source: o.Source, check: o.Check, clock: o.Clock, interval: o.RefreshInterval, readOnly: o.ReadOnly, version: o.Version,
 		program: o.Program, mouse: o.Mouse, namespace: o.Namespace, st: style.New(a),
 		after: func(d time.Duration, msg tea.Msg) tea.Cmd { return after(ctx, d, msg) },
 		start: strings.TrimPrefix(strings.TrimSpace(o.StartView), ":"),

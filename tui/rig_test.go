@@ -28,6 +28,8 @@ type rig struct {
 	hold bool
 	held []tea.Cmd
 	quit bool
+	// checked counts the checks of the installation.
+	checked int
 }
 
 type delayed struct {
@@ -45,7 +47,7 @@ func newRig(t testing.TB, nodes int) *rig {
 	t.Helper()
 	r := &rig{t: t, clock: clocktesting.NewFakePassiveClock(fixture.Epoch.Add(40 * time.Second))}
 	r.src = &fixture.Scripted{Source: &fixture.Cluster{Size: nodes, Now: r.clock.Now, Epoch: fixture.Epoch}}
-	m, err := newModel(t.Context(), Options{Source: r.src, Clock: r.clock, RefreshInterval: 2 * time.Second, ReadOnly: true, Version: "v0.1.0"}, plainLook)
+	m, err := newModel(t.Context(), Options{Source: r.src, Clock: r.clock, RefreshInterval: 2 * time.Second, ReadOnly: true, Version: "v0.1.0", Check: r.checkAnswer}, plainLook)
 	if err != nil {
 		t.Fatal(err)
 	}

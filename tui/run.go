@@ -27,6 +27,8 @@ const (
 type Options struct {
 	// Source of all answers.
 	Source source.Source
+	// Check checks the installation; nil where that is not possible. It is called from other goroutines.
+	Check func(context.Context) (*Checks, error)
 	// In is the terminal's input.
 	In io.Reader
 	// Out is the terminal's output.

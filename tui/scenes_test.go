@@ -35,6 +35,13 @@ var scenes = map[string]func(testing.TB) *rig{
 		r.src.Missing = missing
 		return r.start().press(":dashboard", "enter")
 	},
+	"checks":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":checks", "enter") },
+	"checks_all": func(t testing.TB) *rig { return newRig(t, 30).start().press(":checks", "enter", "enter") },
+	"checks_partial": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.src.Missing = missing
+		return r.start().press(":checks", "enter")
+	},
 	"nodes_blank": func(t testing.TB) *rig {
 		r := newRig(t, 30)
 		r.hold = true

@@ -26,6 +26,7 @@ const (
 	drainName        = "drain"
 	capacityName     = "capacity"
 	scaleName        = "scale"
+	checksName       = "checks"
 	describeName     = "describe"
 	yamlName         = "yaml"
 	helpName         = "help"
@@ -56,6 +57,7 @@ var declared = []func(*Model) *screen{
 	drainScreen,
 	capacityScreen,
 	scaleScreen,
+	checksScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,
