@@ -11,7 +11,7 @@ import (
 const maxFrame = 16 * time.Millisecond
 
 func BenchmarkView(b *testing.B) {
-	for name, keys := range map[string][]string{"nodes": nil, "chart": {"v"}, "node": {"enter"}, "pods": {":pods", "enter"}} {
+	for name, keys := range map[string][]string{"nodes": nil, "dashboard": {":dashboard", "enter"}, "chart": {"v"}, "node": {"enter"}, "pods": {":pods", "enter"}} {
 		b.Run(name, func(b *testing.B) {
 			r := newRig(b, 5000).start()
 			r.pass(30 * time.Second)

@@ -173,7 +173,9 @@ func TestTheDashboardIsFirst(t *testing.T) {
 			fits(t, term.screen(false), size.width, size.height)
 			term.presses("Enter")
 			term.sees("of 14] only problems", "sim-0007", "<dashboard> <nodes>")
-			term.presses("Escape", "x")
+			term.presses("Escape")
+			term.sees("dashboard[")
+			term.presses("x")
 			term.sees("[batch-cpu]", "<dashboard> <sim-00")
 		})
 	}
