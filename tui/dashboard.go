@@ -59,7 +59,7 @@ func dashboardScreen(m *Model) *screen {
 		ask:     func(*page) tea.Cmd { return d.ask(m) },
 		content: func(*page) content { return d.content(m) },
 		learned: func(p *page) tea.Cmd {
-			d.table.SetRows(d.rows(m))
+			d.fill(m)
 			return m.leadToPods(p)
 		},
 	}
@@ -74,7 +74,7 @@ func (m *Model) commandDashboard(args string) tea.Cmd {
 // ask asks for the past of the cluster once, and for what matters now and then.
 func (d *dashboard) ask(m *Model) tea.Cmd {
 	src, now := m.source, m.clock.Now()
-	d.table.SetRows(d.rows(m)) // the nodes are known before the lists are
+	d.fill(m) // the nodes are known before the lists are
 	cmds := []tea.Cmd{d.chart.askPast("")}
 	if m.due(&d.feedState, matterInterval) {
 		cmds = append(cmds, ask(m, &d.feed, "what matters", func(ctx context.Context) (matters, error) {
@@ -98,6 +98,15 @@ func (d *dashboard) ask(m *Model) tea.Cmd {
 // due is true where nothing is known, where what is known is old enough to be asked for again, and while ctrl-r asks.
 func (m *Model) due(s *feedState, every time.Duration) bool {
 	return m.forced || !s.known || m.clock.Now().Sub(s.asked) >= every
+}
+
+// fill shows what is known. A cursor that was not moved stays at the top, where the gravest is.
+func (d *dashboard) fill(m *Model) {
+	top := d.table.Cursor() == 0
+	d.table.SetRows(d.rows(m))
+	if top {
+		d.table.Move(-d.table.Total())
+	}
 }
 
 // rows are what is wrong with nodes, which are known anyway, and what the lists and the forecast say.

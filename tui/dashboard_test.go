@@ -178,6 +178,29 @@ func TestTheDashboardShowsNodesFirst(t *testing.T) {
 	says(t, tenant.start().plain(), []string{"pods(shop)", "catalog-0000"}, []string{"error:"})
 }
 
+// TestTheCursorOfTheDashboardStaysAtTheTop while graver rows come, until it is moved: then it stays on its row.
+func TestTheCursorOfTheDashboardStaysAtTheTop(t *testing.T) {
+	for name, tc := range map[string]struct {
+		keys []string
+		want string
+	}{"not moved": {nil, "node-0023"}, "moved": {[]string{"j"}, "node-0011"}} {
+		t.Run(name, func(t *testing.T) {
+			r, a := rearrangeable(t)
+			a.gone = "node-0023"
+			r.start().openScreen(dashboardName).press("g")
+			if got := r.selectedKey(); got != "node-0004" {
+				t.Fatalf("the cursor is on %s", got)
+			}
+			r.press(tc.keys...)
+			a.gone = ""
+			r.pass(3 * time.Second)
+			if got := r.selectedKey(); got != tc.want {
+				t.Errorf("the cursor is on %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 // TestADashboardWithNothingWrong says so.
 func TestADashboardWithNothingWrong(t *testing.T) {
 	r, a := rearrangeable(t)
