@@ -51,6 +51,8 @@ func cluster(t *testing.T, q *question) *livetest.Server {
 			server.Pods = append(server.Pods, *o)
 		case *corev1.Namespace:
 			server.Namespaces = append(server.Namespaces, *o)
+		case *corev1.Event:
+			server.Events = append(server.Events, *o)
 		case *corev1.ConfigMap:
 			server.ConfigMaps = append(server.ConfigMaps, *o)
 		case *slov1alpha1.NodeMetric:
