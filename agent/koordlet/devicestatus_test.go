@@ -2,6 +2,7 @@ package koordlet
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,7 +75,10 @@ func TestDeviceFeaturesOfAnEquippedNode(t *testing.T) {
 	service.Annotations = map[string]string{extension.AnnotationDeviceAllocated: `{"gpu":[{"minor":1}]}`}
 	service.Spec.Containers[0].Image = "registry.example.com/acs/terway-qos:v0.3"
 	r.put("pods", service)
-	eventually.True(r, "the cluster is known", func() bool { return r.cluster.Known() && r.cluster.Topology() != nil })
+	eventually.True(r, "the cluster is known", func() bool {
+		given := func(p *state.Pod) bool { return p.Object.Annotations[extension.AnnotationDeviceAllocated] != "" }
+		return r.cluster.Known() && r.cluster.Topology() != nil && slices.ContainsFunc(r.cluster.Pods(), given)
+	})
 	e := newExplainer(r.options, r.cluster, r.measurement, r.enforcement, r.standing)
 	check := func(when string, want map[string]diagnostics.FeatureStatus) {
 		t.Helper()
