@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -37,7 +38,7 @@ func (r *rig) testMigrated(t *testing.T) {
 
 	r.cordon(t, true, simulated...)
 	r.createDeployment(t, "leaving")
-	pods := r.awaitReplicas(t, "leaving", r.node, r.node)
+	pods := r.awaitOn(t, "leaving", r.node)
 	leastLeaving := sandboxtest.LeastReady(t, r.client, migrated, metav1.ListOptions{LabelSelector: "app=leaving"})
 	r.cordon(t, false, simulated...)
 	left := r.migrate(t, pods[0].Name)
@@ -45,7 +46,7 @@ func (r *rig) testMigrated(t *testing.T) {
 
 	r.cordon(t, true, r.node, simulated[1])
 	r.createDeployment(t, "arriving")
-	pods = r.awaitReplicas(t, "arriving", simulated[0], simulated[0])
+	pods = r.awaitOn(t, "arriving", simulated[0])
 	leastArriving := sandboxtest.LeastReady(t, r.client, migrated, metav1.ListOptions{LabelSelector: "app=arriving"})
 	r.cordon(t, false, r.node)
 	arrived := r.migrate(t, pods[0].Name)
@@ -97,6 +98,34 @@ func (r *rig) createDeployment(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// awaitOn waits until two pods of a new Deployment are ready on a node. koord-scheduler may know of the Deployment before it knows which nodes
+// are cordoned: pods elsewhere are deleted, and created again.
+func (r *rig) awaitOn(t *testing.T, deployment, node string) []corev1.Pod {
+	t.Helper()
+	sandboxtest.Eventually(t, patience, func() error {
+		list, err := r.client.CoreV1().Pods(migrated).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + deployment})
+		if err != nil {
+			return err
+		}
+		placed := 0
+		for i := range list.Items {
+			pod := &list.Items[i]
+			if pod.Spec.NodeName == node {
+				placed++
+			} else if pod.Spec.NodeName != "" && pod.DeletionTimestamp == nil {
+				if err := r.client.CoreV1().Pods(migrated).Delete(t.Context(), pod.Name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+					return err
+				}
+			}
+		}
+		if placed != 2 {
+			return fmt.Errorf("%d pods of deployment %s are on node %s, want 2", placed, deployment, node)
+		}
+		return nil
+	})
+	return r.awaitReplicas(t, deployment, node, node)
 }
 
 // awaitReplicas waits until two pods of a Deployment are ready, one on each of these nodes, and no other is left.
