@@ -22,9 +22,6 @@ type Checks struct {
 	Incomplete []string
 }
 
-// States of checks that nobody has to look at.
-var quietChecks = []string{"pass", "skipped"}
-
 // checks shows what is wrong with the installation.
 type checks struct {
 	*Model
@@ -84,11 +81,12 @@ func (c *checks) text(width int) []string {
 	return lines
 }
 
-// troubled are the checks that did not pass, by category.
+// troubled are the checks that neither passed nor were skipped, by category.
 func troubled(groups []printer.CheckGroup) []printer.CheckGroup {
+	quiet := func(r printer.CheckRow) bool { return r.Role == printer.Good || r.Role == printer.Dim }
 	var out []printer.CheckGroup
 	for _, group := range groups {
-		group.Rows = slices.DeleteFunc(slices.Clone(group.Rows), func(r printer.CheckRow) bool { return slices.Contains(quietChecks, r.State) })
+		group.Rows = slices.DeleteFunc(slices.Clone(group.Rows), quiet)
 		if len(group.Rows) > 0 {
 			out = append(out, group)
 		}

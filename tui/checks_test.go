@@ -53,7 +53,7 @@ func TestChecksThatPassAreFolded(t *testing.T) {
 func TestAnInstallationWithNothingWrong(t *testing.T) {
 	r := newRig(t, 3)
 	r.m.check = func(context.Context) (*Checks, error) {
-		return &Checks{Summary: "1 checks: 1 passed", Groups: []printer.CheckGroup{{Name: "node", Rows: []printer.CheckRow{{ID: "version", State: "pass"}}}}}, nil
+		return &Checks{Summary: "1 checks: 1 passed", Groups: []printer.CheckGroup{{Name: "node", Rows: []printer.CheckRow{{ID: "version", State: "pass", Role: printer.Good}}}}}, nil
 	}
 	says(t, r.start().openScreen(checksName).plain(), []string{"nothing is wrong", "1 checks: 1 passed"}, []string{"version"})
 	says(t, r.press(":dashboard", "enter").plain(), []string{"dashboard["}, []string{"checks "})
