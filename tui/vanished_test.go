@@ -31,7 +31,10 @@ func TestAnObjectThatIsGoneSaysSo(t *testing.T) {
 	eachList(t, func(t *testing.T, name string) {
 		r, a := rearrangeable(t)
 		if r.start().openScreen(name).press("g", "j"); !r.leadsOn() {
-			t.Skip("no screen is about what is in this list")
+			if name != workloadsName { // its rows lead to lists of pods
+				t.Error("no screen is about what is in this list")
+			}
+			return
 		}
 		crumbs, rows := r.crumbs(), r.m.table().Len()
 		a.gone = r.selectedKey()
