@@ -29,9 +29,12 @@ type putBack struct {
 // most pods are put back by the goroutine that calls Pop; members that are rejected while they wait are put back beside it.
 func (p *putBacks) do(logger klog.Logger, queue internalqueue.SchedulingQueue, pod *framework.QueuedPodInfo, cycle int64) error {
 	begun := p.begin(pod.Pod.UID)
+	// A pod that is not in flight is not dropped. One that was put back a second time may be so: Pop took it, and the end of the
+	// attempt before, which comes after that, ended the new one in the queue's books.
+	tracked := inFlight(queue, pod.Pod.UID)
 	err := queue.AddUnschedulableIfNotPresent(logger, pod, cycle)
 	// In this order: a pod that leaves the queue is in flight, and is known to be taken before it is in flight no more.
-	dropped := err == nil && !queued(queue, pod.Pod) && !inFlight(queue, pod.Pod.UID)
+	dropped := err == nil && tracked && !queued(queue, pod.Pod) && !inFlight(queue, pod.Pod.UID)
 	if taken := p.end(pod.Pod.UID, begun); dropped && !taken {
 		return queue.AddUnschedulableIfNotPresent(logger, pod, cycle)
 	}

@@ -50,3 +50,45 @@ func TestAPodThatComesBackWhileTheNextIsTakenIsNotLost(t *testing.T) {
 	for range popped {
 	}
 }
+
+// popsInBetween is a queue whose Pop takes a pod that is put back before the queue notes that the attempt before is over.
+type popsInBetween struct {
+	internalqueue.SchedulingQueue
+	added int
+}
+
+func (q *popsInBetween) AddUnschedulableIfNotPresent(logger klog.Logger, pod *framework.QueuedPodInfo, cycle int64) error {
+	if q.added++; q.added > 1 {
+		return nil
+	}
+	if err := q.SchedulingQueue.AddUnschedulableIfNotPresent(logger, pod, cycle); err != nil {
+		return err
+	}
+	if _, err := q.Pop(logger); err != nil {
+		return err
+	}
+	q.Done(pod.Pod.UID)
+	return nil
+}
+
+// TestAPodThatIsTriedAgainIsNotPutBackTwice has the end of an attempt come when the pod's next has begun, after which the queue holds no trace of the pod.
+func TestAPodThatIsTriedAgainIsNotPutBackTwice(t *testing.T) {
+	metrics.Register()
+	less := func(a, b fwk.QueuedPodInfo) bool { return a.GetTimestamp().Before(b.GetTimestamp()) }
+	q := &popsInBetween{SchedulingQueue: internalqueue.NewTestQueue(t.Context(), less)}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "a", UID: "a"}}
+	q.Add(t.Context(), pod)
+	logger := klog.Background()
+	info, err := q.Pop(logger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info.UnschedulablePlugins = sets.New("x")
+	q.Done("a")
+	if err := new(putBacks).do(logger, q, info, 0); err != nil {
+		t.Fatal(err)
+	}
+	if q.added != 1 {
+		t.Errorf("the pod was put back %d times, want once", q.added)
+	}
+}
