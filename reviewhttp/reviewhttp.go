@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// MaxBody is the maximum size of a request, in bytes.
+// MaxBody is the maximum size of a request, in bytes, where its kind has no other.
 const MaxBody = 64 << 10
 
 // CheckMethod returns an error for a request that is not a POST, and sets the Allow header.
@@ -28,16 +28,21 @@ func CheckMethod(w http.ResponseWriter, r *http.Request, resource schema.GroupRe
 	return apierrors.NewMethodNotSupported(resource, r.Method)
 }
 
-// Decode decodes a request. The content type, if set, must be application/json.
+// Decode decodes a request of at most MaxBody bytes. The content type, if set, must be application/json.
 func Decode(w http.ResponseWriter, r *http.Request, resource schema.GroupResource, question any) error {
+	return DecodeUpTo(w, r, resource, MaxBody, question)
+}
+
+// DecodeUpTo decodes a request of at most maxBody bytes.
+func DecodeUpTo(w http.ResponseWriter, r *http.Request, resource schema.GroupResource, maxBody int64, question any) error {
 	if kind := r.Header.Get("Content-Type"); kind != "" {
 		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
 			return apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, r.Method, resource, "", fmt.Sprintf("unsupported content type %q; must be application/json", kind), 0, true)
 		}
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxBody)).Decode(question); err != nil {
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(question); err != nil {
 		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d bytes", MaxBody))
+			return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d bytes", maxBody))
 		}
 		return apierrors.NewBadRequest(fmt.Sprintf("decode the request: %v", err))
 	}

@@ -83,15 +83,18 @@ func (w *clusterView) withoutPod(pod *corev1.Pod, node string) (*clusterView, er
 	return edited, nil
 }
 
-// withNode replaces a node object.
-func (w *clusterView) withNode(node *corev1.Node) (*clusterView, error) {
-	info, err := w.Get(node.Name)
-	if err != nil {
-		return nil, err
+// withNodes replaces node objects.
+func (w *clusterView) withNodes(nodes ...*corev1.Node) (*clusterView, error) {
+	edited := w.edit()
+	for _, node := range nodes {
+		info, err := w.Get(node.Name)
+		if err != nil {
+			return nil, err
+		}
+		changed := info.Snapshot()
+		changed.SetNode(node)
+		edited.nodes[node.Name] = changed
 	}
-	edited, changed := w.edit(), info.Snapshot()
-	changed.SetNode(node)
-	edited.nodes[node.Name] = changed
 	return edited, nil
 }
 
@@ -103,7 +106,7 @@ func (w *clusterView) editNode(name string, edit func(*corev1.Node)) (*clusterVi
 	}
 	node := info.Node().DeepCopy()
 	edit(node)
-	return w.withNode(node)
+	return w.withNodes(node)
 }
 
 // editMetric changes the NodeMetric of a node as it is in this view.

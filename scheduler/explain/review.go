@@ -23,7 +23,7 @@ const maxReviewNodes = 100
 const reviewBudget = 20 * time.Second
 
 // ReviewPlacements says which nodes pods would get, with all plugins of their profiles. It returns a copy of the question with the status
-// filled in. An unknown node that new ones should be like is a NotFound error; a context that ends first is an error, too, and so is a
+// filled in. An unknown node, of offers or that new ones should be like, is a NotFound error; a context that ends first is an error, too, and so is a
 // panic.
 func (e *Engine) ReviewPlacements(ctx context.Context, question *diagnosticsv1alpha1.PlacementReview) (reviewed *diagnosticsv1alpha1.PlacementReview, err error) {
 	defer func() {
@@ -60,7 +60,11 @@ func (e *Engine) ReviewPlacements(ctx context.Context, question *diagnosticsv1al
 
 // answer places everything that is asked for, in the order of the fields of the question.
 func (r *placementReview) answer(ctx context.Context, review *diagnosticsv1alpha1.PlacementReview) error {
-	var err error
+	err := r.offer(review.Spec.Offers)
+	if err != nil {
+		return err
+	}
+	review.Status.Offers = int32(len(review.Spec.Offers))
 	if review.Status.NewNodes, err = r.join(review.Spec.NewNodes); err != nil {
 		return err
 	}

@@ -51,6 +51,9 @@ func TestReviewOfPodsWithoutNodes(t *testing.T) {
 	like := func(count int32) []diagnosticsv1alpha1.PlacementReviewNodes {
 		return []diagnosticsv1alpha1.PlacementReviewNodes{{Like: "node-0", Count: count}}
 	}
+	offer := func(pairs ...string) []diagnosticsv1alpha1.PlacementReviewOffer {
+		return []diagnosticsv1alpha1.PlacementReviewOffer{{Node: "node-0", Allocatable: list(pairs...)}}
+	}
 	tests := []struct {
 		name           string
 		pods           []*corev1.Pod
@@ -86,6 +89,24 @@ func TestReviewOfPodsWithoutNodes(t *testing.T) {
 			pods:           []*corev1.Pod{gatedBy("quota", newPod("gated", "cpu", "1")), foreign(newPod("foreign", "cpu", "1")), on(0, newPod("there", "cpu", "1"))},
 			spec:           diagnosticsv1alpha1.PlacementReviewSpec{Waiting: true},
 			wantPlacements: []string{"gated Gated"},
+		},
+		{
+			name:           "a node that offers more takes more, of what it did not offer either",
+			pods:           []*corev1.Pod{on(0, newPod("there", "cpu", "8")), newPod("waits", "cpu", "20"), newPod("batch", "kubernetes.io/batch-cpu", "3000")},
+			spec:           diagnosticsv1alpha1.PlacementReviewSpec{Waiting: true, Offers: offer("cpu", "28", "kubernetes.io/batch-cpu", "3000")},
+			wantPlacements: []string{"batch Found node-0", "waits Found node-0"},
+		},
+		{
+			name:           "a node that offers less than is requested takes none, and keeps its pods",
+			pods:           []*corev1.Pod{on(0, newPod("there", "cpu", "8")), newPod("waits", "cpu", "1"), newPod("small", "memory", "1Gi")},
+			spec:           diagnosticsv1alpha1.PlacementReviewSpec{Waiting: true, Offers: offer("cpu", "4")},
+			wantPlacements: []string{"small Found node-0", "waits None"},
+		},
+		{
+			name:           "a new node offers what the one that it is like would offer",
+			pods:           []*corev1.Pod{newPod("waits", "cpu", "20")},
+			spec:           diagnosticsv1alpha1.PlacementReviewSpec{Waiting: true, Offers: offer("cpu", "20"), NewNodes: like(1), ExcludedNodes: []string{"node-0"}},
+			wantPlacements: []string{"waits Found node-0-new-1"}, wantNodes: []string{"node-0-new-1"},
 		},
 		{
 			name:       "copies until one is refused",
@@ -162,6 +183,7 @@ func TestAReviewChangesNothing(t *testing.T) {
 	c.addPod(newPod("waits", "cpu", "5"))
 	spec := diagnosticsv1alpha1.PlacementReviewSpec{
 		Waiting: true, NewNodes: []diagnosticsv1alpha1.PlacementReviewNodes{{Like: "node-0", Count: 1}},
+		Offers: []diagnosticsv1alpha1.PlacementReviewOffer{{Node: "node-0", Allocatable: list("cpu", "40")}},
 		Copies: []diagnosticsv1alpha1.PlacementReviewCopies{{Namespace: "default", Like: "web", Count: 9}},
 	}
 	_, first, _ := reviewed(t, c, spec)
@@ -174,14 +196,16 @@ func TestAReviewChangesNothing(t *testing.T) {
 	}
 }
 
-func TestNewNodesAreLikeOnesThatExist(t *testing.T) {
+func TestNodesThatAReviewNamesExist(t *testing.T) {
 	c := newCluster(t)
 	c.addNode(newNode(0))
-	_, err := c.engine.ReviewPlacements(context.Background(), &diagnosticsv1alpha1.PlacementReview{Spec: diagnosticsv1alpha1.PlacementReviewSpec{
-		Waiting: true, NewNodes: []diagnosticsv1alpha1.PlacementReviewNodes{{Like: "node-9", Count: 1}},
-	}})
-	if !apierrors.IsNotFound(err) {
-		t.Errorf("error %v, want that the node is not found", err)
+	for what, spec := range map[string]diagnosticsv1alpha1.PlacementReviewSpec{
+		"new nodes": {Waiting: true, NewNodes: []diagnosticsv1alpha1.PlacementReviewNodes{{Like: "node-9", Count: 1}}},
+		"offers":    {Waiting: true, Offers: []diagnosticsv1alpha1.PlacementReviewOffer{{Node: "node-0"}, {Node: "node-9"}}},
+	} {
+		if _, err := c.engine.ReviewPlacements(context.Background(), &diagnosticsv1alpha1.PlacementReview{Spec: spec}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: error %v, want that the node is not found", what, err)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -11,6 +12,27 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
+
+// offer changes what nodes of the view have allocatable.
+func (r *placementReview) offer(asked []diagnosticsv1alpha1.PlacementReviewOffer) error {
+	nodes := make([]*corev1.Node, len(asked))
+	for i, offer := range asked {
+		info, err := r.view.Get(offer.Node)
+		if err != nil {
+			return apierrors.NewNotFound(corev1.Resource("nodes"), offer.Node)
+		}
+		nodes[i] = info.Node().DeepCopy()
+		if nodes[i].Status.Allocatable == nil {
+			nodes[i].Status.Allocatable = corev1.ResourceList{}
+		}
+		maps.Copy(nodes[i].Status.Allocatable, offer.Allocatable)
+	}
+	changed, err := r.view.withNodes(nodes...)
+	if err == nil {
+		r.view = changed
+	}
+	return err
+}
 
 // join adds the new nodes of a question to the view, and returns their names.
 func (r *placementReview) join(asked []diagnosticsv1alpha1.PlacementReviewNodes) ([]string, error) {

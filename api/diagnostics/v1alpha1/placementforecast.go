@@ -2,7 +2,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// PlacementForecast is where pods that have no node would get one: `koordctl whatif scale`, `whatif add-nodes` and `forecast capacity`. No
+// PlacementForecast is where pods that have no node would get one: `koordctl whatif scale`, `whatif add-nodes`, `whatif config` and `forecast capacity`. No
 // server answers it.
 //
 // +kubebuilder:object:root=true
@@ -20,6 +20,9 @@ type PlacementForecast struct {
 	// NewNodes that are added.
 	// +optional
 	NewNodes []AddedNode `json:"newNodes,omitempty"`
+	// Offers counts the nodes that offer something else than they do now.
+	// +optional
+	Offers int32 `json:"offers,omitempty"`
 	// Waiting pods, those that get no node first, then in the order of the scheduler's queue.
 	// +optional
 	Waiting []WaitingPlacement `json:"waiting,omitempty"`
@@ -77,7 +80,7 @@ type AddedNode struct {
 // WaitingPlacement is the node that a waiting pod would get.
 type WaitingPlacement struct {
 	PodPlacement `json:",inline"`
-	// NodeWithout is the node that it would get without the new nodes; empty for none.
+	// NodeWithout is the node that it would get without the new nodes or offers; empty for none.
 	// +optional
 	NodeWithout string `json:"nodeWithout,omitempty"`
 }
@@ -86,7 +89,7 @@ type WaitingPlacement struct {
 type ForecastCapacity struct {
 	Resource string `json:"resource"`
 	Unit     Unit   `json:"unit"`
-	// Allocatable of all nodes now, and Added by the new ones.
+	// Allocatable of all nodes now, and Added by the new ones and by what nodes offer otherwise; negative where they offer less.
 	Allocatable int64 `json:"allocatable"`
 	Added       int64 `json:"added"`
 	// RequestedBefore is requested of it now, and RequestedAfter also by the pods that get a node.

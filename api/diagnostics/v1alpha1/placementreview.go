@@ -1,12 +1,13 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
 // PlacementReview asks the scheduler which nodes pods would get, one after the other: running pods that leave their nodes, pods that wait
-// for a node, and copies of pods; also with more nodes than there are. Each pod finds the pods before it on their new nodes. Nothing is
+// for a node, and copies of pods; also with more nodes than there are, and where nodes offer something else. Each pod finds the pods before it on their new nodes. Nothing is
 // moved or created. Create-only.
 //
 // +kubebuilder:object:root=true
@@ -21,6 +22,9 @@ type PlacementReview struct {
 
 // PlacementReviewSpec is the question. At least one of pods, waiting and copies is required.
 type PlacementReviewSpec struct {
+	// Offers are what nodes have allocatable in the place of what they have, before new nodes join and any pod is placed; at most 10,000.
+	// +optional
+	Offers []PlacementReviewOffer `json:"offers,omitempty"`
 	// NewNodes join the cluster before any pod is placed; at most 100 in all.
 	// +optional
 	NewNodes []PlacementReviewNodes `json:"newNodes,omitempty"`
@@ -39,6 +43,14 @@ type PlacementReviewSpec struct {
 	// MaxNodes bounds the nodes listed in each reason why no node takes a pod; default 5, at most 100.
 	// +optional
 	MaxNodes *int32 `json:"maxNodes,omitempty"`
+}
+
+// PlacementReviewOffer is what one node offers. Pods on it stay, also where they request more than that.
+type PlacementReviewOffer struct {
+	// Node is the name of a node that exists.
+	Node string `json:"node"`
+	// Allocatable resources; those that are not named stay as they are. Zero offers none.
+	Allocatable corev1.ResourceList `json:"allocatable"`
 }
 
 // PlacementReviewNodes are new nodes like one that exists: with its labels, taints and resources, its pods of DaemonSets and its mirror
@@ -96,6 +108,9 @@ const (
 
 // PlacementReviewStatus is the answer.
 type PlacementReviewStatus struct {
+	// Offers counts the nodes that offer something else in this answer.
+	// +optional
+	Offers int32 `json:"offers,omitempty"`
 	// NewNodes are the names that new nodes have in this answer.
 	// +optional
 	NewNodes []string `json:"newNodes,omitempty"`

@@ -3,6 +3,9 @@ package v1alpha1
 import (
 	"strings"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 func TestValidatePlacementReview(t *testing.T) {
@@ -36,6 +39,17 @@ func TestValidatePlacementReview(t *testing.T) {
 			name: "too many copies and new nodes", spec: PlacementReviewSpec{Copies: make([]PlacementReviewCopies, 11), NewNodes: make([]PlacementReviewNodes, 101)},
 			want: []string{"spec.copies: Too many", "spec.newNodes: Too many"},
 		},
+		{name: "offers", spec: PlacementReviewSpec{Waiting: true, Offers: []PlacementReviewOffer{
+			{Node: "worker-1", Allocatable: corev1.ResourceList{"kubernetes.io/batch-cpu": resource.MustParse("0"), corev1.ResourceCPU: resource.MustParse("8")}}, {Node: "worker-2"},
+		}}},
+		{
+			name: "offers twice, of a path, of less than nothing and of no resource",
+			spec: PlacementReviewSpec{Waiting: true, Offers: []PlacementReviewOffer{
+				{Node: "../n"}, {Node: "worker-1"}, {Node: "worker-1", Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("-1"), "/x y": {}}},
+			}},
+			want: []string{"spec.offers[0].node", "spec.offers[2].node: Duplicate", "spec.offers[2].allocatable[/x y]", "spec.offers[2].allocatable[cpu]: Invalid value: \"-1\": must be 0 or more"},
+		},
+		{name: "too many offers", spec: PlacementReviewSpec{Waiting: true, Offers: make([]PlacementReviewOffer, 10001)}, want: []string{"spec.offers: Too many"}},
 		{name: "no pod", want: []string{"spec.pods: Required"}},
 		{name: "a pod twice", spec: PlacementReviewSpec{Pods: []PlacementReviewPod{pod, pod}}, want: []string{`spec.pods[1]: Duplicate value: "shop/web-1"`}},
 		{

@@ -2,9 +2,12 @@ package v1alpha1
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -14,6 +17,8 @@ const (
 	MaxPlacementReviewPods = 200
 	// MaxPlacementReviewTargets is the most targets of one pod.
 	MaxPlacementReviewTargets = 10
+	// MaxPlacementReviewOffers is the most nodes of one question that offer something else.
+	MaxPlacementReviewOffers = 10000
 	// MaxPlacementReviewNodes is the most new nodes of one question.
 	MaxPlacementReviewNodes = 100
 	// MaxPlacementReviewCopies is the most copies of one question, and MaxPlacementReviewCopied the most pods that are copied.
@@ -47,6 +52,7 @@ func ValidatePlacementReview(question *PlacementReview) field.ErrorList {
 		errs = append(errs, validateNodeNames(pod.Targets, path.Child("targets"))...)
 	}
 	errs = append(errs, validateCopies(question.Spec.Copies, spec.Child("copies"))...)
+	errs = append(errs, validateOffers(question.Spec.Offers, spec.Child("offers"))...)
 	errs = append(errs, validateNewNodes(question.Spec.NewNodes, spec.Child("newNodes"))...)
 	errs = append(errs, validateNodeNames(question.Spec.ExcludedNodes, spec.Child("excludedNodes"))...)
 	if most := question.Spec.MaxNodes; most != nil && (*most < 0 || *most > 100) {
@@ -66,6 +72,31 @@ func validateCopies(copies []PlacementReviewCopies, path *field.Path) field.Erro
 		errs = append(errs, validateNameOf(of.Namespace, at.Child("namespace"), apivalidation.ValidateNamespaceName)...)
 		errs = append(errs, validateNameOf(of.Like, at.Child("like"), apivalidation.NameIsDNSSubdomain)...)
 		errs = append(errs, validateCount(of.Count, &left, MaxPlacementReviewCopies, at.Child("count"))...)
+	}
+	return errs
+}
+
+func validateOffers(offers []PlacementReviewOffer, path *field.Path) field.ErrorList {
+	if len(offers) > MaxPlacementReviewOffers {
+		return field.ErrorList{field.TooMany(path, len(offers), MaxPlacementReviewOffers)}
+	}
+	var errs field.ErrorList
+	seen := make(map[string]bool, len(offers))
+	for i, offer := range offers {
+		at := path.Index(i)
+		if seen[offer.Node] {
+			errs = append(errs, field.Duplicate(at.Child("node"), offer.Node))
+		}
+		seen[offer.Node] = true
+		errs = append(errs, validateNameOf(offer.Node, at.Child("node"), apivalidation.NameIsDNSSubdomain)...)
+		for _, name := range slices.Sorted(maps.Keys(offer.Allocatable)) {
+			for _, problem := range validation.IsQualifiedName(string(name)) {
+				errs = append(errs, field.Invalid(at.Child("allocatable").Key(string(name)), name, problem))
+			}
+			if quantity := offer.Allocatable[name]; quantity.Sign() < 0 {
+				errs = append(errs, field.Invalid(at.Child("allocatable").Key(string(name)), quantity.String(), "must be 0 or more"))
+			}
+		}
 	}
 	return errs
 }

@@ -511,6 +511,11 @@ func (in PlacementReviewNodes) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PlacementReviewOffer) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewOffer"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PlacementReviewPod) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PlacementReviewPod"
 }

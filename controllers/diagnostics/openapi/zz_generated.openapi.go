@@ -173,6 +173,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PlacementReview{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref),
 		v1alpha1.PlacementReviewCopies{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_PlacementReviewCopies(ref),
 		v1alpha1.PlacementReviewNodes{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_PlacementReviewNodes(ref),
+		v1alpha1.PlacementReviewOffer{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_PlacementReviewOffer(ref),
 		v1alpha1.PlacementReviewPod{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PlacementReviewPod(ref),
 		v1alpha1.PlacementReviewSpec{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref),
 		v1alpha1.PlacementReviewStatus{}.OpenAPIModelName():         schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref),
@@ -7063,7 +7064,7 @@ func schema_koord_api_diagnostics_v1alpha1_ForecastCapacity(ref common.Reference
 					},
 					"allocatable": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Allocatable of all nodes now, and Added by the new ones.",
+							Description: "Allocatable of all nodes now, and Added by the new ones and by what nodes offer otherwise; negative where they offer less.",
 							Default:     0,
 							Type:        []string{"integer"},
 							Format:      "int64",
@@ -9601,7 +9602,7 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlacementForecast is where pods that have no node would get one: `koordctl whatif scale`, `whatif add-nodes` and `forecast capacity`. No server answers it.",
+				Description: "PlacementForecast is where pods that have no node would get one: `koordctl whatif scale`, `whatif add-nodes`, `whatif config` and `forecast capacity`. No server answers it.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -9658,6 +9659,13 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref common.Referenc
 									},
 								},
 							},
+						},
+					},
+					"offers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Offers counts the nodes that offer something else than they do now.",
+							Type:        []string{"integer"},
+							Format:      "int32",
 						},
 					},
 					"waiting": {
@@ -9751,7 +9759,7 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReview(ref common.ReferenceC
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "PlacementReview asks the scheduler which nodes pods would get, one after the other: running pods that leave their nodes, pods that wait for a node, and copies of pods; also with more nodes than there are. Each pod finds the pods before it on their new nodes. Nothing is moved or created. Create-only.",
+				Description: "PlacementReview asks the scheduler which nodes pods would get, one after the other: running pods that leave their nodes, pods that wait for a node, and copies of pods; also with more nodes than there are, and where nodes offer something else. Each pod finds the pods before it on their new nodes. Nothing is moved or created. Create-only.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -9869,6 +9877,44 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewNodes(ref common.Refer
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_PlacementReviewOffer(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PlacementReviewOffer is what one node offers. Pods on it stay, also where they request more than that.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Node is the name of a node that exists.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"allocatable": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Allocatable resources; those that are not named stay as they are. Zero offers none.",
+							Type:        []string{"object"},
+							AdditionalProperties: &spec.SchemaOrBool{
+								Allows: true,
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(resource.Quantity{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"node", "allocatable"},
+			},
+		},
+		Dependencies: []string{
+			resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_PlacementReviewPod(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -9926,6 +9972,20 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref common.Refere
 				Description: "PlacementReviewSpec is the question. At least one of pods, waiting and copies is required.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"offers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Offers are what nodes have allocatable in the place of what they have, before new nodes join and any pod is placed; at most 10,000.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.PlacementReviewOffer{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"newNodes": {
 						SchemaProps: spec.SchemaProps{
 							Description: "NewNodes join the cluster before any pod is placed; at most 100 in all.",
@@ -10001,7 +10061,7 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewSpec(ref common.Refere
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.PlacementReviewCopies{}.OpenAPIModelName(), v1alpha1.PlacementReviewNodes{}.OpenAPIModelName(), v1alpha1.PlacementReviewPod{}.OpenAPIModelName()},
+			v1alpha1.PlacementReviewCopies{}.OpenAPIModelName(), v1alpha1.PlacementReviewNodes{}.OpenAPIModelName(), v1alpha1.PlacementReviewOffer{}.OpenAPIModelName(), v1alpha1.PlacementReviewPod{}.OpenAPIModelName()},
 	}
 }
 
@@ -10012,6 +10072,13 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementReviewStatus(ref common.Refe
 				Description: "PlacementReviewStatus is the answer.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
+					"offers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Offers counts the nodes that offer something else in this answer.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
 					"newNodes": {
 						SchemaProps: spec.SchemaProps{
 							Description: "NewNodes are the names that new nodes have in this answer.",
@@ -15050,7 +15117,7 @@ func schema_koord_api_diagnostics_v1alpha1_WaitingPlacement(ref common.Reference
 					},
 					"nodeWithout": {
 						SchemaProps: spec.SchemaProps{
-							Description: "NodeWithout is the node that it would get without the new nodes; empty for none.",
+							Description: "NodeWithout is the node that it would get without the new nodes or offers; empty for none.",
 							Type:        []string{"string"},
 							Format:      "",
 						},
