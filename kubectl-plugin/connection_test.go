@@ -49,6 +49,7 @@ var asking = map[string]string{
 	"top workloads":       "top workloads -A",
 	"whatif drain":        "whatif drain worker-1",
 	"whatif add-nodes":    "whatif add-nodes worker-1",
+	"whatif config":       "whatif config colocation-config.enable=false",
 	"whatif scale":        "whatif scale deployment/web --replicas 3 -n shop",
 	"whatif quota":        "whatif quota analytics -n teams --min cpu=1",
 	"forecast capacity":   "forecast capacity pod/web-0 -n shop",

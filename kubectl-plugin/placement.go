@@ -38,19 +38,28 @@ func (o *placementOptions) complete() error {
 }
 
 func (o *placementOptions) run(ctx context.Context, s *session) error {
-	src, err := s.connect()
+	answer, err := o.ask(ctx, s)
 	if err != nil {
 		return err
+	}
+	return o.report(s, answer)
+}
+
+func (o *placementOptions) ask(ctx context.Context, s *session) (*diagnosticsv1alpha1.PlacementForecast, error) {
+	src, err := s.connect()
+	if err != nil {
+		return nil, err
 	}
 	forecaster, can := src.(source.PlacementForecaster)
 	if !can {
-		return errors.New("this source does not forecast placements")
+		return nil, errors.New("this source does not forecast placements")
 	}
 	defer s.collectLess()()
-	answer, err := forecaster.ForecastPlacement(ctx, o.query)
-	if err != nil {
-		return err
-	}
+	return forecaster.ForecastPlacement(ctx, o.query)
+}
+
+// report prints the forecast, and fails where the flags say so.
+func (o *placementOptions) report(s *session, answer *diagnosticsv1alpha1.PlacementForecast) error {
 	if err := o.show(s, answer); err != nil {
 		return err
 	}

@@ -15,13 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/source/live/livetest"
 )
 
-// roomy answers reviews of placements: each node takes as many pods as it says, in the order of the names; a new node takes three.
+// roomy answers reviews of placements: each node takes as many pods as it says, in the order of the names; a new node takes three,
+// and one with another offer one for each 10 CPUs of batch.
 type roomy map[string]int32
 
-func (c roomy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c roomy) ServeHTTP(w http.ResponseWriter, r *http.Request) { serveReview(w, r, c.answer) }
+
+// serveReview answers a review of placements as koord-manager would.
+func serveReview(w http.ResponseWriter, r *http.Request, answer func(*diagnosticsv1alpha1.PlacementReviewSpec) diagnosticsv1alpha1.PlacementReviewStatus) {
 	review := &diagnosticsv1alpha1.PlacementReview{}
 	if err := json.NewDecoder(r.Body).Decode(review); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -31,7 +36,7 @@ func (c roomy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		livetest.Fail(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, errs.ToAggregate().Error())
 		return
 	}
-	review.Status = c.answer(&review.Spec)
+	review.Status = answer(&review.Spec)
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(review)
 }
@@ -43,6 +48,13 @@ func (c roomy) answer(spec *diagnosticsv1alpha1.PlacementReviewSpec) diagnostics
 		room[name], names = pods, append(names, name)
 	}
 	slices.Sort(names)
+	status.Offers = int32(len(spec.Offers))
+	for _, offer := range spec.Offers {
+		batch := offer.Allocatable[extension.BatchCPU]
+		if room[offer.Node] = int32(batch.Value() / 10000); !slices.Contains(names, offer.Node) {
+			names = append(names, offer.Node)
+		}
+	}
 	for _, of := range spec.NewNodes {
 		for n := range of.Count {
 			name := fmt.Sprintf("%s-new-%d", of.Like, n+1)

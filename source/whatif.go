@@ -25,6 +25,8 @@ type DrainForecaster interface {
 
 // PlacementQuery asks where pods that have no node would get one. Either Copied has a name, or Waiting is true, or both.
 type PlacementQuery struct {
+	// Offers are what nodes have allocatable in the place of what they have. A node that does not exist is an error with code KOORD0003.
+	Offers []diagnosticsv1alpha1.PlacementReviewOffer
 	// NewNodes join the cluster first. A node that they are like and that does not exist is an error with code KOORD0003.
 	NewNodes []diagnosticsv1alpha1.PlacementReviewNodes
 	// Waiting places the pods that wait for a node.

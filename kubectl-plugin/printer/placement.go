@@ -43,7 +43,7 @@ func placementWaiting(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o O
 		return err
 	}
 	t := table{indent: 2, columns: []column{
-		{header: "POD", flexible: 16}, {header: "TO", flexible: 10}, {header: "WITHOUT", flexible: 10, wide: len(f.NewNodes) == 0}, {header: "REASON", flexible: 20, drop: 1},
+		{header: "POD", flexible: 16}, {header: "TO", flexible: 10}, {header: "WITHOUT", flexible: 10, wide: len(f.NewNodes) == 0 && f.Offers == 0}, {header: "REASON", flexible: 20, drop: 1},
 	}}
 	for i := range f.Waiting {
 		p := &f.Waiting[i]
@@ -130,6 +130,14 @@ func placementRefusals(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 	return err
 }
 
+// changeHeader is the title of what is offered more.
+func changeHeader(f *diagnosticsv1alpha1.PlacementForecast) string {
+	if f.Offers > 0 {
+		return "CHANGE"
+	}
+	return "ADDED"
+}
+
 // PlacementCapacity lists how full the cluster is, before and after.
 func PlacementCapacity(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
 	if len(f.Capacity) == 0 {
@@ -139,7 +147,7 @@ func PlacementCapacity(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 		return err
 	}
 	t := table{indent: 2, columns: []column{
-		{header: "RESOURCE", flexible: 6}, {header: "OFFERED", right: true}, {header: "ADDED", right: true, wide: len(f.NewNodes) == 0},
+		{header: "RESOURCE", flexible: 6}, {header: "OFFERED", right: true}, {header: changeHeader(f), right: true, wide: len(f.NewNodes) == 0 && f.Offers == 0},
 		{header: "REQ-BEFORE", right: true}, {header: "REQ-AFTER", right: true},
 	}}
 	for i := range f.Capacity {

@@ -19,13 +19,13 @@ import (
 
 var _ source.PlacementForecaster = (*Source)(nil)
 
-// ForecastPlacement reads the cluster, and asks the scheduler where the pods go; with new nodes, also where they go without.
+// ForecastPlacement reads the cluster, and asks the scheduler where the pods go; with new nodes or offers, also where they go without.
 func (s *Source) ForecastPlacement(ctx context.Context, query source.PlacementQuery) (*diagnosticsv1alpha1.PlacementForecast, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	in := &objects.PlacementSnapshot{NewNodes: query.NewNodes, Waiting: query.Waiting}
+	in := &objects.PlacementSnapshot{Offers: query.Offers, NewNodes: query.NewNodes, Waiting: query.Waiting}
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		in.Nodes, err = c.nodes(groupContext, selection{})
@@ -38,7 +38,7 @@ func (s *Source) ForecastPlacement(ctx context.Context, query source.PlacementQu
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if err := known(ctx, c, in.Nodes, query.NewNodes); err != nil {
+	if err := known(ctx, c, in.Nodes, &query); err != nil {
 		return nil, err
 	}
 	if query.Copied.Name != "" {
@@ -49,15 +49,22 @@ func (s *Source) ForecastPlacement(ctx context.Context, query source.PlacementQu
 	return c.forecastPlacement(ctx, in)
 }
 
-// known fails for a node that new ones should be like and that does not exist.
-func known(ctx context.Context, c *clients, nodes []corev1.Node, asked []diagnosticsv1alpha1.PlacementReviewNodes) error {
+// known fails for a node that has other offers, or that new ones should be like, and does not exist.
+func known(ctx context.Context, c *clients, nodes []corev1.Node, query *source.PlacementQuery) error {
 	names := map[string]bool{}
 	for i := range nodes {
 		names[nodes[i].Name] = true
 	}
-	for _, of := range asked {
-		if !names[of.Like] {
-			return missing(ctx, c, request{resource: "nodes", name: of.Like})
+	asked := make([]string, 0, len(query.NewNodes)+len(query.Offers))
+	for _, of := range query.NewNodes {
+		asked = append(asked, of.Like)
+	}
+	for _, offer := range query.Offers {
+		asked = append(asked, offer.Node)
+	}
+	for _, name := range asked {
+		if !names[name] {
+			return missing(ctx, c, request{resource: "nodes", name: name})
 		}
 	}
 	return nil
@@ -137,7 +144,7 @@ func (c *clients) workload(ctx context.Context, of *source.CopiedPods) (*scalabl
 	return workload, nil
 }
 
-// forecastPlacement asks the scheduler; where pods that wait are placed on new nodes, also where they go without.
+// forecastPlacement asks the scheduler; where pods that wait are placed with new nodes or offers, also where they go without.
 func (c *clients) forecastPlacement(ctx context.Context, in *objects.PlacementSnapshot) (*diagnosticsv1alpha1.PlacementForecast, error) {
 	review, note, err := c.reviewPlacements(ctx, objects.PlacementQuestion(in))
 	if err != nil {
@@ -146,7 +153,7 @@ func (c *clients) forecastPlacement(ctx context.Context, in *objects.PlacementSn
 	unknown := "where pods go is unknown"
 	var without *diagnosticsv1alpha1.PlacementReviewStatus
 	if review != nil && in.Waiting {
-		unknown = "where pods go without the new nodes is unknown"
+		unknown = "where pods go without the change is unknown"
 		if without, note, err = c.reviewPlacements(ctx, &diagnosticsv1alpha1.PlacementReviewSpec{Waiting: true}); err != nil {
 			return nil, err
 		}

@@ -19,7 +19,8 @@ type PlacementSnapshot struct {
 	// Nodes of the cluster, and all pods that have not ended.
 	Nodes []corev1.Node
 	Pods  []corev1.Pod
-	// NewNodes that join.
+	// Offers of nodes that change, and NewNodes that join.
+	Offers   []diagnosticsv1alpha1.PlacementReviewOffer
 	NewNodes []diagnosticsv1alpha1.PlacementReviewNodes
 	// Waiting is true where the pods that wait are placed.
 	Waiting bool
@@ -51,7 +52,7 @@ func LikeNewOnes(pods []corev1.Pod) *corev1.Pod {
 
 // PlacementQuestion asks the scheduler where the pods go.
 func PlacementQuestion(in *PlacementSnapshot) *diagnosticsv1alpha1.PlacementReviewSpec {
-	spec := &diagnosticsv1alpha1.PlacementReviewSpec{NewNodes: in.NewNodes, Waiting: in.Waiting}
+	spec := &diagnosticsv1alpha1.PlacementReviewSpec{Offers: in.Offers, NewNodes: in.NewNodes, Waiting: in.Waiting}
 	if in.Copied != nil {
 		spec.Copies = []diagnosticsv1alpha1.PlacementReviewCopies{{Namespace: in.Copied.Namespace, Like: in.Copied.Name, UID: in.Copied.UID, Count: in.Copies}}
 	}
@@ -67,11 +68,11 @@ type placementForecast struct {
 	requests map[corev1.ResourceName]int64
 	// on counts the pods that each node gets.
 	on map[string]int32
-	// compared is true where it is known what waiting pods get without the new nodes.
+	// compared is true where it is known what waiting pods get without the new nodes and offers.
 	compared bool
 }
 
-// ForecastPlacement puts the forecast together from the scheduler's answer, and the one without the new nodes where there are any; nil for
+// ForecastPlacement puts the forecast together from the scheduler's answer, and the one without the new nodes and offers where there are any; nil for
 // one that could not be had.
 func ForecastPlacement(in *PlacementSnapshot, review, without *diagnosticsv1alpha1.PlacementReviewStatus) *diagnosticsv1alpha1.PlacementForecast {
 	f := &placementForecast{in: in, review: review, requests: map[corev1.ResourceName]int64{}, on: map[string]int32{}, answer: &diagnosticsv1alpha1.PlacementForecast{
@@ -83,6 +84,11 @@ func ForecastPlacement(in *PlacementSnapshot, review, without *diagnosticsv1alph
 		return f.answer
 	}
 	f.answer.Incomplete = append(f.answer.Incomplete, review.Incomplete...)
+	if f.answer.Offers = review.Offers; int(review.Offers) != len(in.Offers) {
+		f.answer.Verdict = diagnosticsv1alpha1.PlacementUnknown
+		f.answer.Message = "koord-scheduler or koord-manager is too old to place pods where nodes offer something else"
+		return f.answer
+	}
 	f.waiting(without)
 	f.copies()
 	f.newNodes()
@@ -91,7 +97,7 @@ func ForecastPlacement(in *PlacementSnapshot, review, without *diagnosticsv1alph
 	return f.answer
 }
 
-// waiting takes over the pods that wait, with the nodes that they would get without the new ones.
+// waiting takes over the pods that wait, with the nodes that they would get without the new ones and the offers.
 func (f *placementForecast) waiting(without *diagnosticsv1alpha1.PlacementReviewStatus) {
 	elsewhere := map[string]string{}
 	if f.compared = without != nil; f.compared {
@@ -159,16 +165,27 @@ func (f *placementForecast) newNodes() {
 func (f *placementForecast) capacity() {
 	names := map[corev1.ResourceName]bool{corev1.ResourceCPU: true, corev1.ResourceMemory: true}
 	for name, value := range f.requests {
-		names[name] = names[name] || value != 0
+		if value != 0 {
+			names[name] = true
+		}
+	}
+	changes := f.changes()
+	for _, change := range changes {
+		for name, value := range change {
+			if value != 0 {
+				names[name] = true
+			}
+		}
 	}
 	offers, added, before := map[corev1.ResourceName]int64{}, map[corev1.ResourceName]int64{}, map[corev1.ResourceName]int64{}
 	for i := range f.in.Nodes {
 		node := &f.in.Nodes[i]
 		for name := range names {
 			offers[name] += offered(node, name)
+			added[name] += changes[node.Name][name]
 			for _, of := range f.in.NewNodes {
 				if of.Like == node.Name {
-					added[name] += offered(node, name) * int64(of.Count)
+					added[name] += (offered(node, name) + changes[node.Name][name]) * int64(of.Count)
 				}
 			}
 		}
@@ -184,6 +201,25 @@ func (f *placementForecast) capacity() {
 			RequestedBefore: before[name], RequestedAfter: before[name] + f.requests[name],
 		})
 	}
+}
+
+// changes are by how much more than now nodes offer, by their names.
+func (f *placementForecast) changes() map[string]map[corev1.ResourceName]int64 {
+	allocatable := make(map[string]corev1.ResourceList, len(f.in.Offers))
+	for _, offer := range f.in.Offers {
+		allocatable[offer.Node] = offer.Allocatable
+	}
+	changes := map[string]map[corev1.ResourceName]int64{}
+	for i := range f.in.Nodes {
+		node := &f.in.Nodes[i]
+		for name, quantity := range allocatable[node.Name] {
+			if changes[node.Name] == nil {
+				changes[node.Name] = map[corev1.ResourceName]int64{}
+			}
+			changes[node.Name][name] = amount.Of(name, quantity) - offered(node, name)
+		}
+	}
+	return changes
 }
 
 // subject says of what new pods are, or what they are like.

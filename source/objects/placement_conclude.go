@@ -40,8 +40,15 @@ func (f *placementForecast) ofWaiting() string {
 		return "no pod waits for a node"
 	}
 	text := fmt.Sprintf("%d of %s a node", placed, waitingPods(all))
+	var with []string
 	if len(f.in.NewNodes) > 0 {
-		text += " with " + phrase.Counted(len(f.answer.NewNodes), "more node")
+		with = append(with, phrase.Counted(len(f.answer.NewNodes), "more node"))
+	}
+	if f.answer.Offers > 0 {
+		with = append(with, "changed offers of "+phrase.Counted(int(f.answer.Offers), "node"))
+	}
+	if len(with) > 0 {
+		text += " with " + strings.Join(with, " and ")
 	}
 	if f.compared {
 		text += fmt.Sprintf(", %d without", without)
@@ -53,7 +60,7 @@ func (f *placementForecast) ofWaiting() string {
 	return text
 }
 
-// waitingCounts counts the waiting pods that get a node, those of them that get one without the new nodes, those that get none, and those
+// waitingCounts counts the waiting pods that get a node, those of them that get one without the new nodes and offers, those that get none, and those
 // that are not tried.
 func (f *placementForecast) waitingCounts() (placed, without, refused, gated int32) {
 	for i := range f.answer.Waiting {
@@ -173,6 +180,9 @@ func (f *placementForecast) notes() {
 	}
 	if f.answer.Copies != nil && !f.in.Waiting {
 		note("pods that wait for a node now are not placed before them")
+	}
+	if len(f.in.Offers) > 0 {
+		note("pods stay on nodes that offer less than they request, and quotas keep their runtime")
 	}
 	if len(f.in.NewNodes) > 0 {
 		note("new nodes have the pods of DaemonSets and the mirror pods of the nodes that they are like, and report the same usage")
