@@ -13,7 +13,7 @@ import (
 
 var _ source.DeviceViewer = (*Source)(nil)
 
-// DeviceOverviews reads Devices, pods, Reservations and nodes at the same time.
+// DeviceOverviews reads Devices, and where there are any, pods, Reservations and nodes at the same time.
 func (s *Source) DeviceOverviews(ctx context.Context, query source.DeviceQuery) (*diagnosticsv1alpha1.DeviceOverviewList, error) {
 	c, err := s.connect()
 	if err != nil {
@@ -45,11 +45,11 @@ func (c *clients) readDevices(ctx context.Context, query source.DeviceQuery, in 
 		one = query.Names[0]
 		by.fields, nodesBy.fields = equals("metadata.name", one), equals("metadata.name", one)
 	}
+	var err error
+	if in.Devices, err = c.devices(ctx, by); err != nil || len(in.Devices) == 0 {
+		return nil, err
+	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		in.Devices, err = c.devices(ctx, by)
-		return err
-	})
 	group.Go(func() (err error) {
 		in.Pods, err = c.pods(ctx, selection{fields: running(one)}, podBriefDrop)
 		return unseen.lacks(err, unknownHolders)
@@ -62,7 +62,7 @@ func (c *clients) readDevices(ctx context.Context, query source.DeviceQuery, in 
 		in.Nodes, err = c.nodes(ctx, nodesBy)
 		return other.lacks(err, "the labels of the nodes are not known, such as whether they honor GPU partitions")
 	})
-	err := group.Wait()
+	err = group.Wait()
 	in.Unseen = len(unseen.all()) > 0
 	return append(unseen.all(), other.all()...), err
 }

@@ -16,7 +16,10 @@ import (
 	"k8s.io/client-go/rest"
 	sigsjson "sigs.k8s.io/json"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/noderesource/overview"
 )
 
 // fromCache lets the API server answer from memory. The answer may be a moment old, as everything shown here is.
@@ -64,6 +67,42 @@ func (c *clients) pods(ctx context.Context, by selection, drop dropped) ([]corev
 	r := request{verb: "list", resource: "pods", namespace: by.namespace}
 	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *corev1.Pod) error {
 		return unmarshal(raw, drop, into)
+	})
+}
+
+// podsThat lists the pods that keep says to keep, without what drop leaves out.
+func (c *clients) podsThat(ctx context.Context, by selection, drop dropped, keep func(*corev1.Pod) bool) ([]corev1.Pod, error) {
+	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *corev1.Pod) error {
+		if err := unmarshal(raw, drop, into); err != nil {
+			return err
+		}
+		if !keep(into) {
+			return errLeftOut
+		}
+		return nil
+	})
+}
+
+// podRequests lists what pods request.
+func (c *clients) podRequests(ctx context.Context, by selection) ([]overcommit.PodRequests, error) {
+	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *overcommit.PodRequests) error {
+		pod := &corev1.Pod{}
+		err := unmarshal(raw, podBriefDrop, pod)
+		*into = overcommit.RequestsOf(pod)
+		return err
+	})
+}
+
+// podRows lists pods as the rows of an overview.
+func (c *clients) podRows(ctx context.Context, by selection) ([]diagnosticsv1alpha1.PodOverview, error) {
+	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *diagnosticsv1alpha1.PodOverview) error {
+		pod := &corev1.Pod{}
+		err := unmarshal(raw, podListDrop, pod)
+		*into = overview.PodOf(pod)
+		return err
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
 )
@@ -32,7 +33,10 @@ func (s *Source) gangs(ctx context.Context, c *clients, namespace string) (*sour
 	)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, selection{namespace: namespace}, podListDrop)
+		pods, err = c.podsThat(groupContext, selection{namespace: namespace}, podListDrop, func(pod *corev1.Pod) bool {
+			_, member := gang.KeyOf(pod)
+			return member
+		})
 		return err
 	})
 	group.Go(func() (err error) {

@@ -14,6 +14,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/overview"
 	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 	"koordinator.sh/koord/source"
@@ -24,6 +25,8 @@ import (
 type nodesRead struct {
 	gaps     gaps
 	nodes    []corev1.Node
+	requests []overcommit.PodRequests
+	// pods are nil where what they request is enough.
 	pods     []corev1.Pod
 	metrics  []slov1alpha1.NodeMetric
 	settings schedulerconfig.Settings
@@ -49,7 +52,7 @@ func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostic
 	}
 	now := s.options.Clock.Now()
 	list := overview.Nodes(overview.NodesInput{
-		Nodes: r.nodes, Pods: r.pods, Metrics: r.metrics, LoadArgs: r.settings.LoadAware, Config: &r.config, Operands: query.Operands,
+		Nodes: r.nodes, Pods: r.requests, Metrics: r.metrics, LoadArgs: r.settings.LoadAware, Config: &r.config, Operands: query.Operands,
 		Unknown: r.gaps.unknown(), Now: now,
 	})
 	if query.Balance {
@@ -90,7 +93,13 @@ func (s *Source) readNodes(ctx context.Context, c *clients, query source.NodeQue
 		return r.gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 	})
 	group.Go(func() (err error) {
-		r.pods, err = c.pods(groupContext, selection{fields: running(one)}, podBriefDrop)
+		by := selection{fields: running(one)}
+		if query.Balance {
+			r.pods, err = c.pods(groupContext, by, podBriefDrop)
+			r.requests = overcommit.RequestsOfAll(r.pods)
+		} else {
+			r.requests, err = c.podRequests(groupContext, by)
+		}
 		return r.gaps.note(err, unknown.Pods, "what pods request is unknown")
 	})
 	group.Go(func() (err error) {
@@ -114,7 +123,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	}
 	var (
 		gaps    gaps
-		pods    []corev1.Pod
+		pods    []diagnosticsv1alpha1.PodOverview
 		metrics []slov1alpha1.NodeMetric
 	)
 	by := selection{namespace: query.Namespace, labels: query.LabelSelector, fields: equals("spec.nodeName", query.NodeName)}
@@ -124,7 +133,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	by.fields = both(query.FieldSelector, by.fields)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		pods, err = c.pods(groupContext, by, podListDrop)
+		pods, err = c.podRows(groupContext, by)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -137,12 +146,12 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 		}
 		return nil, err
 	}
-	if pods, err = named(pods, query.Names, func(p *corev1.Pod) string { return p.Name }, func(name string) error {
+	if pods, err = named(pods, query.Names, func(p *diagnosticsv1alpha1.PodOverview) string { return p.Name }, func(name string) error {
 		return missing(ctx, c, request{resource: "pods", namespace: query.Namespace, name: name})
 	}); err != nil {
 		return nil, err
 	}
-	list := overview.Pods(overview.PodsInput{Pods: pods, Metrics: metrics, Unknown: gaps.unknown(), Now: s.options.Clock.Now()})
+	list := overview.Pods(overview.PodsInput{Rows: pods, Metrics: metrics, Unknown: gaps.unknown(), Now: s.options.Clock.Now()})
 	list.Incomplete = append(list.Incomplete, gaps.all()...)
 	return list, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
-
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/reservationview"
 	"koordinator.sh/koord/source"
@@ -13,7 +11,7 @@ import (
 
 var _ source.ReservationViewer = (*Source)(nil)
 
-// ReservationTree lists Reservations and pods at the same time.
+// ReservationTree lists Reservations, and the pods where there are any.
 func (s *Source) ReservationTree(ctx context.Context, name string) (*diagnosticsv1alpha1.ReservationOverviewList, error) {
 	c, err := s.connect()
 	if err != nil {
@@ -21,17 +19,14 @@ func (s *Source) ReservationTree(ctx context.Context, name string) (*diagnostics
 	}
 	var gaps gaps
 	var in reservationview.Input
-	group, groupContext := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		in.Reservations, err = c.reservations(groupContext)
-		return err
-	})
-	group.Go(func() (err error) {
-		in.Pods, err = c.pods(groupContext, selection{fields: running("")}, podBriefDrop)
-		return gaps.lacks(err, "the pods that use Reservations are those that koord-scheduler published")
-	})
-	if err := group.Wait(); err != nil {
+	if in.Reservations, err = c.reservations(ctx); err != nil {
 		return nil, err
+	}
+	if len(in.Reservations) > 0 {
+		in.Pods, err = c.pods(ctx, selection{fields: running("")}, podBriefDrop)
+		if err := gaps.lacks(err, "the pods that use Reservations are those that koord-scheduler published"); err != nil {
+			return nil, err
+		}
 	}
 	in.Unseen = len(gaps.all()) > 0
 	list := &diagnosticsv1alpha1.ReservationOverviewList{

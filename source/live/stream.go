@@ -23,8 +23,11 @@ const (
 // split reads a list and hands on the bytes of each item, which are the callee's until it recycles them.
 type split func(r io.Reader, item func([]byte) error) error
 
+// errLeftOut is of an item that nobody asks for.
+var errLeftOut = errors.New("left out")
+
 // collect decodes the items of a list while the list is still arriving, on all CPUs, and keeps their order. What decode
-// makes must not refer to the bytes it was made from.
+// makes must not refer to the bytes it was made from. An item for which it says errLeftOut is not kept.
 func collect[T any](r io.Reader, items split, decode func([]byte, *T) error) ([]T, error) {
 	var mu sync.Mutex
 	var batches [][]T
@@ -36,12 +39,21 @@ func collect[T any](r io.Reader, items split, decode func([]byte, *T) error) ([]
 		batches = append(batches, nil)
 		mu.Unlock()
 		workers.Go(func() error {
-			decoded := make([]T, len(raw))
+			decoded := make([]T, 0, len(raw))
 			for i := range raw {
-				if err := decode(raw[i], &decoded[i]); err != nil {
+				decoded = decoded[:len(decoded)+1]
+				err := decode(raw[i], &decoded[len(decoded)-1])
+				if err != nil && !errors.Is(err, errLeftOut) {
 					return err
 				}
+				if err != nil {
+					var none T
+					decoded[len(decoded)-1], decoded = none, decoded[:len(decoded)-1]
+				}
 				recycle(raw[i])
+			}
+			if len(decoded) < len(raw)/2 {
+				decoded = slices.Clone(decoded) // the rest of the room is garbage
 			}
 			mu.Lock()
 			batches[index] = decoded

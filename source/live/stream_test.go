@@ -47,6 +47,33 @@ func TestListsKeepTheirOrderAcrossBatches(t *testing.T) {
 	}
 }
 
+func TestItemsThatNobodyAsksForAreLeftOut(t *testing.T) {
+	list := &corev1.PodList{}
+	var want []string
+	for i := range 2*batchSize + 7 {
+		name := fmt.Sprintf("pod-%d", i)
+		if list.Items = append(list.Items, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}); i%100 == 0 || i < 100 {
+			want = append(want, name)
+		}
+	}
+	pods, err := collect(bytes.NewReader(encoded(t, list)), splitProtobuf, func(raw []byte, into *corev1.Pod) error {
+		if err := decodePod(raw, into); err != nil || slices.Contains(want, into.Name) {
+			return err
+		}
+		return errLeftOut
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i := range pods {
+		got = append(got, pods[i].Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unexpected pods (-want +got):\n%s", diff)
+	}
+}
+
 func TestStripLeavesOutExactlyWhatIsNamed(t *testing.T) {
 	pod := largePod("web-0", "node-1")
 	want := *pod.DeepCopy()

@@ -120,7 +120,7 @@ func (d *Drain) uses() (map[types.NamespacedName]podrequest.Amount, map[string]*
 			})
 		}
 	}
-	list := overview.Nodes(overview.NodesInput{Nodes: d.in.Nodes, Pods: d.in.Pods, Metrics: d.in.Metrics, Unknown: d.in.Unknown, Now: d.in.Now})
+	list := overview.Nodes(overview.NodesInput{Nodes: d.in.Nodes, Pods: overcommit.RequestsOfAll(d.in.Pods), Metrics: d.in.Metrics, Unknown: d.in.Unknown, Now: d.in.Now})
 	for i := range list.Items {
 		rows[list.Items[i].Name] = &list.Items[i]
 	}

@@ -189,3 +189,13 @@ func explain(in NodeInput, maxParts int) []diagnosticsv1alpha1.Waterfall {
 	Calculate(in, trace)
 	return trace.Waterfalls
 }
+
+// summarized is the summary of a node with the pods of the input.
+func summarized(in NodeInput) Summary {
+	pods := make([]*PodRequests, len(in.Pods))
+	for i, pod := range in.Pods {
+		requests := RequestsOf(pod)
+		pods[i] = &requests
+	}
+	return Summarize(in, pods)
+}

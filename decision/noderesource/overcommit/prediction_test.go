@@ -116,7 +116,7 @@ func TestMidKeepsToTheAgentUntilThePredictorHasSeenEnough(t *testing.T) {
 	}
 }
 
-func agentRequested(in NodeInput) int64 { return Summarize(in).ProdRequested.MilliCPU }
+func agentRequested(in NodeInput) int64 { return summarized(in).ProdRequested.MilliCPU }
 
 func TestNothingIsMeasuredOfANodeThatIsNotBelieved(t *testing.T) {
 	in := n1()

@@ -33,15 +33,38 @@ type Summary struct {
 	Capacity capacity.Capacity
 }
 
-// Summarize adds up a node. A nil node gives the zero Summary.
-func Summarize(in NodeInput) Summary {
+// PodRequests is what a summary needs of a pod: its name, its node and what it requests. It takes a tenth of the memory of a pod.
+type PodRequests struct {
+	Namespace, Name, Node string
+	podrequest.Requests
+}
+
+// RequestsOf is what a summary needs of a pod, the zero value for one that holds nothing on a node.
+func RequestsOf(pod *corev1.Pod) PodRequests {
+	if pod.Spec.NodeName == "" || !podrequest.Consumes(pod) {
+		return PodRequests{}
+	}
+	return PodRequests{Namespace: pod.Namespace, Name: pod.Name, Node: pod.Spec.NodeName, Requests: podrequest.Of(pod)}
+}
+
+// RequestsOfAll is RequestsOf of each pod.
+func RequestsOfAll(pods []corev1.Pod) []PodRequests {
+	all := make([]PodRequests, len(pods))
+	for i := range pods {
+		all[i] = RequestsOf(&pods[i])
+	}
+	return all
+}
+
+// Summarize adds up a node, whose pods are given as what they request: the input's own are not read. A nil node gives the zero Summary.
+func Summarize(in NodeInput, pods []*PodRequests) Summary {
 	if in.Node == nil {
 		return Summary{Metric: diagnosticsv1alpha1.MetricFacts{State: diagnosticsv1alpha1.MetricAbsent}}
 	}
 	s := Summary{Capacity: capacity.Of(in.Node), Listed: !in.Unknown.Has(unknown.Pods)}
 	m := measure(&in, s.Capacity.Total)
 	s.Metric, s.Measured = m.facts, m.trusted()
-	bands := s.addRequests(in.Pods, s.Measured)
+	bands := s.addRequests(pods, s.Measured)
 	if !s.Measured {
 		return s
 	}
@@ -68,24 +91,23 @@ func Summarize(in NodeInput) Summary {
 }
 
 // addRequests adds up the pods' requests, and remembers their bands when they are needed.
-func (s *Summary) addRequests(pods []*corev1.Pod, remember bool) map[podKey]extension.PriorityClass {
+func (s *Summary) addRequests(pods []*PodRequests, remember bool) map[podKey]extension.PriorityClass {
 	var bands map[podKey]extension.PriorityClass
 	if remember {
 		bands = make(map[podKey]extension.PriorityClass, len(pods))
 	}
 	for _, pod := range pods {
-		if pod == nil || !podrequest.Consumes(pod) {
+		if pod.Node == "" {
 			continue
 		}
 		s.Pods++
-		requests := podrequest.Of(pod)
-		s.MidRequested = s.MidRequested.Add(requests.Requests.Mid)
-		s.BatchRequested = s.BatchRequested.Add(requests.Requests.Batch)
-		if requests.HighPriority() && requests.Band != extension.PriorityMid {
-			s.ProdRequested = s.ProdRequested.Add(requests.Requests.Plain)
+		s.MidRequested = s.MidRequested.Add(pod.Requests.Requests.Mid)
+		s.BatchRequested = s.BatchRequested.Add(pod.Requests.Requests.Batch)
+		if pod.HighPriority() && pod.Band != extension.PriorityMid {
+			s.ProdRequested = s.ProdRequested.Add(pod.Requests.Requests.Plain)
 		}
 		if remember {
-			bands[podKey{pod.Namespace, pod.Name}] = requests.Band
+			bands[podKey{pod.Namespace, pod.Name}] = pod.Band
 		}
 	}
 	return bands

@@ -122,10 +122,10 @@ func TestAConfigurationThatCouldNotBeReadIsNotTheDefault(t *testing.T) {
 }
 
 func TestASummaryCountsOnlyPodsThatWereListed(t *testing.T) {
-	if got := Summarize(n1(unread(unknown.Pods))); got.Listed || !got.Measured || got.NodeUsed.MilliCPU == 0 {
+	if got := summarized(n1(unread(unknown.Pods))); got.Listed || !got.Measured || got.NodeUsed.MilliCPU == 0 {
 		t.Errorf("summary %+v, want measurements and no pods listed", got)
 	}
-	if got := Summarize(n1(unread(unknown.NodeMetrics))); !got.Listed || got.Measured || got.Metric.State != diagnosticsv1alpha1.MetricUnknown {
+	if got := summarized(n1(unread(unknown.NodeMetrics))); !got.Listed || got.Measured || got.Metric.State != diagnosticsv1alpha1.MetricUnknown {
 		t.Errorf("summary %+v, want pods and no measurements", got)
 	}
 }

@@ -21,8 +21,8 @@ import (
 // NodesInput is what the rows of nodes are made of. Nothing in it is modified.
 type NodesInput struct {
 	Nodes []corev1.Node
-	// Pods of at least those nodes.
-	Pods []corev1.Pod
+	// Pods of at least those nodes. Those without a node are left out.
+	Pods []overcommit.PodRequests
 	// Metrics of at least those nodes.
 	Metrics []slov1alpha1.NodeMetric
 	// LoadArgs are the arguments of load-aware scheduling; nil for the defaults.
@@ -38,9 +38,9 @@ type NodesInput struct {
 
 // Nodes is one row for each node, ordered by name.
 func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
-	podsOf := make(map[string][]*corev1.Pod, len(in.Nodes))
+	podsOf := make(map[string][]*overcommit.PodRequests, len(in.Nodes))
 	for i := range in.Pods {
-		if name := in.Pods[i].Spec.NodeName; name != "" {
+		if name := in.Pods[i].Node; name != "" {
 			podsOf[name] = append(podsOf[name], &in.Pods[i])
 		}
 	}
@@ -54,7 +54,7 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 	unjudged := in.Unknown.Because(unknown.NodeMetrics, unknown.SchedulerConfiguration)
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
-		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Pods: podsOf[node.Name], Now: in.Now, Unknown: in.Unknown}
+		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Now: in.Now, Unknown: in.Unknown}
 		if in.Config != nil {
 			input.Strategy = in.Config.Colocation(node)
 		}
@@ -65,16 +65,16 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 		if !in.Operands {
 			load.Operands = nil
 		}
-		list.Items = append(list.Items, Node(input, load))
+		list.Items = append(list.Items, nodeRow(input, podsOf[node.Name], load))
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.NodeOverview) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
-// Node is one node's row. The load is what loadaware.NodeLoad says of it.
-func Node(in overcommit.NodeInput, load diagnosticsv1alpha1.LoadOverview) diagnosticsv1alpha1.NodeOverview {
+// nodeRow is one node's row. The load is what loadaware.NodeLoad says of it.
+func nodeRow(in overcommit.NodeInput, pods []*overcommit.PodRequests, load diagnosticsv1alpha1.LoadOverview) diagnosticsv1alpha1.NodeOverview {
 	node := in.Node
-	summary := overcommit.Summarize(in)
+	summary := overcommit.Summarize(in, pods)
 	row := diagnosticsv1alpha1.NodeOverview{
 		TypeMeta: typeMeta("NodeOverview"),
 		ObjectMeta: metav1.ObjectMeta{

@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
+	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)
@@ -74,13 +75,13 @@ func TestNodesAddUpByBand(t *testing.T) {
 	gone.Priority = extension.PriorityFree
 	list := Nodes(NodesInput{
 		Nodes: []corev1.Node{testNode("node-b"), testNode("node-a")},
-		Pods: []corev1.Pod{
+		Pods: overcommit.RequestsOfAll([]corev1.Pod{
 			pod("web", 9500, resources("cpu", "4", "memory", "4Gi")),
 			pod("plain", 0, resources("cpu", "1")),
 			pod("mid", 7500, resources("kubernetes.io/mid-cpu", "2000")),
 			pod("spark", 5500, resources("kubernetes.io/batch-cpu", "3000", "kubernetes.io/batch-memory", "4Gi")),
 			finished,
-		},
+		}),
 		Metrics: []slov1alpha1.NodeMetric{
 			metric("node-a", 10*time.Second, podUse("web", "2", "2Gi"), podUse("mid", "1", "1Gi"), podUse("spark", "2500m", "3Gi"), gone),
 			metric("node-b", time.Hour),
@@ -127,7 +128,7 @@ func TestPodsShowTheTierTheyConsume(t *testing.T) {
 	pending := pod("a-pending", 5500, resources("kubernetes.io/batch-cpu", "500"))
 	pending.Spec.NodeName = ""
 	list := Pods(PodsInput{
-		Pods:    []corev1.Pod{unlimited, pod("spark", 5500, resources("kubernetes.io/batch-cpu", "3000")), pending},
+		Rows:    rowsOf(unlimited, pod("spark", 5500, resources("kubernetes.io/batch-cpu", "3000")), pending),
 		Metrics: []slov1alpha1.NodeMetric{metric("node-a", 10*time.Second, podUse("spark", "2500m", "3Gi"))},
 		Now:     noon,
 	})
@@ -169,12 +170,12 @@ func BenchmarkOverview(b *testing.B) {
 	}
 	b.Run("nodes", func(b *testing.B) {
 		for b.Loop() {
-			Nodes(NodesInput{Nodes: nodes, Pods: pods, Metrics: metrics, Now: noon})
+			Nodes(NodesInput{Nodes: nodes, Pods: overcommit.RequestsOfAll(pods), Metrics: metrics, Now: noon})
 		}
 	})
 	b.Run("pods", func(b *testing.B) {
 		for b.Loop() {
-			Pods(PodsInput{Pods: pods, Metrics: metrics, Now: noon})
+			Pods(PodsInput{Rows: rowsOf(pods...), Metrics: metrics, Now: noon})
 		}
 	})
 }
@@ -203,7 +204,7 @@ func TestOperandsAreThereWhenAskedFor(t *testing.T) {
 func TestUnknownIsNoZero(t *testing.T) {
 	in := func(inputs ...unknown.Input) NodesInput {
 		out := NodesInput{
-			Nodes: []corev1.Node{testNode("node-a")}, Pods: []corev1.Pod{pod("web", 9500, resources("cpu", "4"))},
+			Nodes: []corev1.Node{testNode("node-a")}, Pods: overcommit.RequestsOfAll([]corev1.Pod{pod("web", 9500, resources("cpu", "4"))}),
 			Metrics: []slov1alpha1.NodeMetric{metric("node-a", 10*time.Second, podUse("web", "2", "2Gi"))}, Now: noon, Unknown: unknown.Inputs{},
 		}
 		for _, input := range inputs {
@@ -250,4 +251,12 @@ func TestUnknownIsNoZero(t *testing.T) {
 			}
 		})
 	}
+}
+
+func rowsOf(pods ...corev1.Pod) []diagnosticsv1alpha1.PodOverview {
+	rows := make([]diagnosticsv1alpha1.PodOverview, len(pods))
+	for i := range pods {
+		rows[i] = PodOf(&pods[i])
+	}
+	return rows
 }

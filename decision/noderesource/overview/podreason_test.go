@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/noderesource/overview"
 )
 
@@ -51,7 +52,7 @@ func TestReasonOfPods(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			list := overview.Pods(overview.PodsInput{Pods: []corev1.Pod{{Status: tc.status}}})
+			list := overview.Pods(overview.PodsInput{Rows: []diagnosticsv1alpha1.PodOverview{overview.PodOf(&corev1.Pod{Status: tc.status})}})
 			if got := list.Items[0].Reason; got != tc.want {
 				t.Errorf("unexpected reason %q, want %q", got, tc.want)
 			}

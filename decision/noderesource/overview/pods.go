@@ -16,9 +16,10 @@ import (
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
-// PodsInput is what the rows of pods are made of. Nothing in it is modified.
+// PodsInput is what the rows of pods are made of.
 type PodsInput struct {
-	Pods []corev1.Pod
+	// Rows as PodOf makes them, in any order. They become those of the list.
+	Rows []diagnosticsv1alpha1.PodOverview
 	// Metrics of at least the nodes the pods run on.
 	Metrics []slov1alpha1.NodeMetric
 	// Unknown are the inputs that could not be read.
@@ -29,13 +30,16 @@ type PodsInput struct {
 // Pods is one row for each pod, ordered by namespace and name.
 func Pods(in PodsInput) *diagnosticsv1alpha1.PodOverviewList {
 	measured := usesByNode(in.Metrics, in.Now)
-	list := &diagnosticsv1alpha1.PodOverviewList{
-		TypeMeta: typeMeta("PodOverviewList"),
-		Items:    make([]diagnosticsv1alpha1.PodOverview, 0, len(in.Pods)),
-		Unknown:  in.Unknown.List(),
+	list := &diagnosticsv1alpha1.PodOverviewList{TypeMeta: typeMeta("PodOverviewList"), Items: in.Rows, Unknown: in.Unknown.List()}
+	if list.Items == nil {
+		list.Items = []diagnosticsv1alpha1.PodOverview{} // an empty list is not null
 	}
-	for i := range in.Pods {
-		list.Items = append(list.Items, podRow(&in.Pods[i], measured[in.Pods[i].Spec.NodeName]))
+	for i := range list.Items {
+		row := &list.Items[i]
+		uses := measured[row.NodeName]
+		if used, ok := uses.pods[podName{row.Namespace, row.Name}]; ok {
+			row.CPU.Used, row.Memory.Used, row.ObservedAt = new(used.MilliCPU), new(used.Memory), uses.observedAt
+		}
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.PodOverview) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
@@ -66,11 +70,12 @@ func usesByNode(metrics []slov1alpha1.NodeMetric, now time.Time) map[string]node
 	return out
 }
 
-func podRow(pod *corev1.Pod, uses nodeUses) diagnosticsv1alpha1.PodOverview {
+// PodOf is a pod's row without what it uses. It takes a tenth of the memory of the pod.
+func PodOf(pod *corev1.Pod) diagnosticsv1alpha1.PodOverview {
 	requests := podrequest.Of(pod)
 	tier := requests.Tier()
 	asked, limits := requests.Requests.Of(tier), podrequest.LimitsOf(pod).Of(tier)
-	row := diagnosticsv1alpha1.PodOverview{
+	return diagnosticsv1alpha1.PodOverview{
 		TypeMeta: typeMeta("PodOverview"),
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels, CreationTimestamp: pod.CreationTimestamp,
@@ -79,10 +84,6 @@ func podRow(pod *corev1.Pod, uses nodeUses) diagnosticsv1alpha1.PodOverview {
 		CPU:    diagnosticsv1alpha1.PodResourceOverview{Tier: string(tier), Requested: asked.MilliCPU, Limit: limit(limits.MilliCPU)},
 		Memory: diagnosticsv1alpha1.PodResourceOverview{Tier: string(tier), Requested: asked.Memory, Limit: limit(limits.Memory)},
 	}
-	if used, ok := uses.pods[podName{pod.Namespace, pod.Name}]; ok {
-		row.CPU.Used, row.Memory.Used, row.ObservedAt = new(used.MilliCPU), new(used.Memory), uses.observedAt
-	}
-	return row
 }
 
 // limit is absent when the pod has none.
