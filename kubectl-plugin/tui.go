@@ -40,6 +40,7 @@ func runTUI(ctx context.Context, s *session, mouse bool) error {
 	if err != nil {
 		return err
 	}
+	defer s.collectAt(50)() // its memory counts more than its time: it runs all day
 	view := "dashboard"
 	if namespace := s.namespaceFlag(); namespace != "" {
 		view = "pods " + namespace
