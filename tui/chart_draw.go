@@ -61,7 +61,7 @@ func (c *chart) drawOne(res history.Resource, r rect) []string {
 // chartOf is what was watched, and left of it what was recorded before.
 func (c *chart) chartOf(node string, res history.Resource, columns int) area.Chart {
 	step := c.step(columns)
-	drawn := area.Chart{Points: c.history.Columns(node, res, c.nodes.at, step, step+2*c.interval, columns), Step: step}
+	drawn := area.Chart{Points: c.history.Columns(node, res, c.nodes.at, step, step+2*c.pace(&c.nodes.feedState), columns), Step: step}
 	if !c.pastIsOf(node) {
 		return drawn
 	}

@@ -20,6 +20,9 @@ const (
 	matterInterval   = 15 * time.Second
 	forecastInterval = time.Minute
 	checkInterval    = 10 * time.Minute
+	// forecastPods is the most pods of a cluster in which what would move is asked without being told to: the descheduler's decisions are run
+	// over all pods, which takes some 20 KiB each.
+	forecastPods = 20000
 )
 
 // dashboard is the co-location of the cluster over time, above what is wrong and what happens next.
@@ -81,7 +84,10 @@ func (d *dashboard) ask(m *Model) tea.Cmd {
 			return mattersOf(ctx, src, now, matterParts), nil
 		}))
 	}
-	if m.due(&d.moves.feedState, forecastInterval) {
+	if pods := allPods(m.nodes.table.Rows()); pods > forecastPods {
+		d.moves.drop()
+		d.moves.value.missing = []string{forecastName + ": " + quantity.Count(pods) + " pods are too many to be looked at all the time; :forecast looks at them"}
+	} else if m.nodes.known && m.due(&d.moves.feedState, forecastInterval) {
 		cmds = append(cmds, ask(m, &d.moves, "what moves", func(ctx context.Context) (matters, error) {
 			return mattersOf(ctx, src, now, forecastParts), nil
 		}))
@@ -93,6 +99,17 @@ func (d *dashboard) ask(m *Model) tea.Cmd {
 		}))
 	}
 	return tea.Batch(cmds...)
+}
+
+// allPods counts the pods of nodes.
+func allPods(rows []nodeRow) int64 {
+	var pods int64
+	for i := range rows {
+		if rows[i].Pods != nil {
+			pods += int64(*rows[i].Pods)
+		}
+	}
+	return pods
 }
 
 // due is true where nothing is known, where what is known is old enough to be asked for again, and while ctrl-r asks.

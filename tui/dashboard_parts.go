@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"koordinator.sh/koord/api/finding"
@@ -41,19 +40,15 @@ var (
 	forecastParts = []part{{forecastName, forecastMatters}}
 )
 
-// mattersOf asks all parts at once. A list of what is not installed has nothing that matters.
+// mattersOf asks one part after the other: each may read all pods, which are not to be in memory several times. A list of what is not
+// installed has nothing that matters.
 func mattersOf(ctx context.Context, src source.Source, now time.Time, parts []part) matters {
-	answers, errs := make([][]matter, len(parts)), make([]error, len(parts))
-	var group sync.WaitGroup
-	for i, p := range parts {
-		group.Go(func() { answers[i], errs[i] = p.ask(ctx, src, now) })
-	}
-	group.Wait()
 	var all matters
-	for i, p := range parts {
-		all.rows = append(all.rows, answers[i]...)
-		if coded, ok := finding.From(errs[i]); errs[i] != nil && (!ok || coded.Code != finding.NotInstalled) {
-			all.missing = append(all.missing, p.list+": "+errs[i].Error())
+	for _, p := range parts {
+		rows, err := p.ask(ctx, src, now)
+		all.rows = append(all.rows, rows...)
+		if coded, ok := finding.From(err); err != nil && (!ok || coded.Code != finding.NotInstalled) {
+			all.missing = append(all.missing, p.list+": "+err.Error())
 		}
 	}
 	return all

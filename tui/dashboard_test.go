@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,10 +86,37 @@ func TestTheDashboardAsksNowAndThen(t *testing.T) {
 	}
 }
 
+// TestTheDashboardForecastsNothingInLargeClusters: all pods are read for that, and are too many to be read again and again.
+func TestTheDashboardForecastsNothingInLargeClusters(t *testing.T) {
+	counted := &asks{Source: &fixture.Cluster{Size: 3, Now: time.Now, Epoch: fixture.Epoch}, count: map[string]int{}, pods: forecastPods}
+	r := newRig(t, 3)
+	r.src.Source = counted
+	r.start().openScreen(dashboardName)
+	r.pass(61 * time.Second)
+	if counted.count["forecast"] != 0 {
+		t.Errorf("the forecast was asked for %d times", counted.count["forecast"])
+	}
+	if missing := r.m.page().screen.content(r.m.page()).incomplete; !slices.ContainsFunc(missing, func(s string) bool { return strings.Contains(s, ":forecast looks at them") }) {
+		t.Errorf("what is missing: %q, want that the forecast is", missing)
+	}
+}
+
 // asks counts questions.
 type asks struct {
 	fixture.Source
 	count map[string]int
+	// pods on each node; 0 for those of the source.
+	pods int32
+}
+
+func (a *asks) Nodes(ctx context.Context, query source.NodeQuery) (*diagnostics.NodeOverviewList, error) {
+	list, err := a.Source.Nodes(ctx, query)
+	for i := range list.Items {
+		if a.pods > 0 {
+			list.Items[i].Pods = &a.pods
+		}
+	}
+	return list, err
 }
 
 func (a *asks) Quotas(ctx context.Context) ([]source.Quota, error) {

@@ -15,6 +15,12 @@ const (
 	// askOnceTimeout bounds one that is not asked again by itself: a source waits half a minute for koord-scheduler, and then still answers
 	// what is known without it.
 	askOnceTimeout = 45 * time.Second
+	// A question whose answer takes longer than restAfter is not asked at every refresh: it rests restFactor times as long as the answer took
+	// beyond that, and at most restLimit. Lists of a large cluster take seconds of this program and of the API server, which are to be a few
+	// percent of their time when nobody types.
+	restAfter  = 250 * time.Millisecond
+	restFactor = 40
+	restLimit  = 2 * time.Minute
 	// skeletonDelay keeps a view blank before it admits to be waiting, so that quick answers do not flicker.
 	skeletonDelay = 150 * time.Millisecond
 )
@@ -31,7 +37,9 @@ type feedState struct {
 	at time.Time
 	// asked is when the latest question came.
 	asked time.Time
-	busy  bool
+	// took is how long the latest answer took.
+	took time.Duration
+	busy bool
 	// err of the latest answer; nil when it succeeded.
 	err    error
 	cancel context.CancelFunc
@@ -64,14 +72,14 @@ func (a answer[T]) deliver() {
 	}
 }
 
-// ask returns the command that asks. While the same question is under way nothing is asked again.
+// ask returns the command that asks. While the same question is under way, or rests, nothing is asked again.
 func ask[T any](m *Model, f *feed[T], question string, fetch func(context.Context) (T, error)) tea.Cmd {
 	return askWithin(m, f, askTimeout, question, fetch)
 }
 
 // askWithin is ask for a question that takes longer to answer.
 func askWithin[T any](m *Model, f *feed[T], timeout time.Duration, question string, fetch func(context.Context) (T, error)) tea.Cmd {
-	if f.busy && f.question == question {
+	if f.question == question && (f.busy || f.rests(m.clock.Now()) && !m.forced) {
 		return nil
 	}
 	if f.question != question {
@@ -109,12 +117,25 @@ func (f *feed[T]) accept(a answer[T]) bool {
 	if a.generation != f.generation {
 		return false
 	}
-	f.busy, f.err, f.cancel = false, a.err, nil
+	f.busy, f.err, f.cancel, f.took = false, a.err, nil, a.at.Sub(f.asked)
 	if a.err == nil {
 		f.value, f.at, f.known = a.value, a.at, true
 	}
 	return true
 }
+
+// rest is how long the question is not asked again after its answer.
+func (s *feedState) rest() time.Duration {
+	return min(restFactor*max(s.took-restAfter, 0), restLimit)
+}
+
+// rests is true where the answer is too young to be asked for again. One that failed is asked for at every refresh.
+func (s *feedState) rests(now time.Time) bool {
+	return s.known && s.err == nil && s.age(now) < s.rest()
+}
+
+// pace is how often a question is asked.
+func (m *Model) pace(s *feedState) time.Duration { return max(m.interval, s.rest()) }
 
 // age of the answer.
 func (s *feedState) age(now time.Time) time.Duration {

@@ -56,6 +56,54 @@ func TestQuestionsAreNotAskedTwiceAtOnce(t *testing.T) {
 	}
 }
 
+// TestQuestionsThatTakeLongRest: the longer an answer takes, the later it is asked for again, unless ctrl-r asks, another question does, or
+// it failed.
+func TestQuestionsThatTakeLongRest(t *testing.T) {
+	const every = 2 * time.Second // the rig's refresh interval
+	tests := map[string]struct {
+		took, wait time.Duration
+		question   string
+		err        error
+		forced     bool
+		wantAsked  bool
+	}{
+		"a quick answer is renewed at each refresh":  {took: 200 * time.Millisecond, wait: every, question: "same", wantAsked: true},
+		"one that took a second is not":              {took: time.Second, wait: every, question: "same"},
+		"nor just before it has rested":              {took: time.Second, wait: 29 * time.Second, question: "same"},
+		"and is when it has":                         {took: time.Second, wait: 30 * time.Second, question: "same", wantAsked: true},
+		"the rest has an end":                        {took: 20 * time.Second, wait: 2 * time.Minute, question: "same", wantAsked: true},
+		"another question does not wait":             {took: time.Second, wait: every, question: "another", wantAsked: true},
+		"ctrl-r does not":                            {took: time.Second, wait: every, question: "same", forced: true, wantAsked: true},
+		"a slow answer that failed is asked for now": {took: time.Second, wait: every, question: "same", err: errors.New("no"), wantAsked: true},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 1)
+			var f feed[int]
+			fetch := func(context.Context) (int, error) { return 1, nil }
+			ask(r.m, &f, "same", fetch)
+			f.accept(answer[int]{to: &f, generation: f.generation, value: 1, at: r.clock.Now()})
+			ask(r.m, &f, "same", fetch)
+			f.accept(answer[int]{to: &f, generation: f.generation, value: 1, err: tc.err, at: r.clock.Now().Add(tc.took)})
+			r.clock.SetTime(r.clock.Now().Add(tc.took + tc.wait))
+			r.m.forced = tc.forced
+			if asked := ask(r.m, &f, tc.question, fetch) != nil; asked != tc.wantAsked {
+				t.Errorf("asked %t, want %t", asked, tc.wantAsked)
+			}
+		})
+	}
+}
+
+// TestWhatRestsIsNotStale: an answer that is not asked for at each refresh is as old as it may be.
+func TestWhatRestsIsNotStale(t *testing.T) {
+	r := newRig(t, 3).start()
+	r.m.nodes.took = time.Second
+	r.pass(29 * time.Second)
+	if text := r.screen(); strings.Contains(text, "stale") {
+		t.Errorf("the answer is called stale while it rests:\n%s", text)
+	}
+}
+
 func TestPollingGoesOnThroughErrors(t *testing.T) {
 	r := newRig(t, 30).start()
 	r.src.Err = errUnreachable

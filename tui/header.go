@@ -58,7 +58,7 @@ func (m *Model) freshness() string {
 	switch {
 	case once && state.busy:
 		return st.Dim.Render(st.Late + " asking again, " + text)
-	case once && state.err != nil, !once && age > 3*m.interval:
+	case once && state.err != nil, !once && age > 3*m.pace(state):
 		return st.Warn.Render(st.Late + " stale, " + text)
 	}
 	return st.OK.Render(st.Good) + st.Dim.Render(" "+text)
