@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -52,11 +50,10 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 	if err != nil {
 		return err
 	}
-	template, err := createPod(ctx, plane, newPod("template", 0, owners[0], usage{}.requests(chosen.pods)))
+	template, err := plane.CreateRunningPod(ctx, newPod("template", 0, owners[0], usage{}.requests(chosen.pods)))
 	if err != nil {
 		return err
 	}
-	template.ManagedFields = nil // of no one that this measures
 	if err := plane.Client.CoreV1().Pods(namespace).Delete(ctx, template.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}); err != nil {
 		return err
 	}
@@ -71,7 +68,7 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		metric.Status.UpdateTime = &metav1.Time{Time: time.Now()}
 		metric.Status.NodeMetric = usage.node()
 		for j := range chosen.pods {
-			pod := copyOf(template, newPod(node.Name, j, owners[(i*chosen.pods+j)%len(owners)], nil))
+			pod := controlplane.CopyOf(template, newPod(node.Name, j, owners[(i*chosen.pods+j)%len(owners)], nil))
 			pods[j] = pod
 			metric.Status.PodsMetric = append(metric.Status.PodsMetric, usage.pod(pod, chosen.pods))
 		}
@@ -80,37 +77,6 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		}
 		return store.WriteNodeMetric(ctx, metric)
 	})
-}
-
-// copyOf is the template with what makes a pod another one.
-func copyOf(template, pod *corev1.Pod) *corev1.Pod {
-	out := template.DeepCopy()
-	out.Name, out.UID, out.Spec.NodeName, out.OwnerReferences = pod.Name, uuid.NewUUID(), pod.Spec.NodeName, pod.OwnerReferences
-	out.Status.ContainerStatuses[0].ContainerID = "containerd://" + string(out.UID)
-	return out
-}
-
-// createPod creates a pod that has been ready for a day.
-func createPod(ctx context.Context, plane *controlplane.ControlPlane, pod *corev1.Pod) (*corev1.Pod, error) {
-	pods := plane.Client.CoreV1().Pods(namespace)
-	created, err := pods.Create(ctx, pod, metav1.CreateOptions{})
-	if err != nil {
-		return nil, err
-	}
-	since := metav1.NewTime(time.Now().Add(-24 * time.Hour))
-	created.Status.Phase, created.Status.StartTime = corev1.PodRunning, &since
-	for _, condition := range []corev1.PodConditionType{
-		corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
-	} {
-		created.Status.Conditions = append(created.Status.Conditions, corev1.PodCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: since})
-	}
-	image := "registry.example/team/web@sha256:" + strings.Repeat("0123456789abcdef", 4)
-	created.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "main", Ready: true, Started: new(true), Image: image, ImageID: image, ContainerID: "containerd://" + string(created.UID),
-		State:              corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: since}},
-		AllocatedResources: created.Spec.Containers[0].Resources.Requests, Resources: &created.Spec.Containers[0].Resources,
-	}}
-	return pods.UpdateStatus(ctx, created, metav1.UpdateOptions{})
 }
 
 // createWorkload creates a Deployment and its ReplicaSet, which nothing works on here.
