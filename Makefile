@@ -19,7 +19,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression images clean
+.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,10 @@ bench-schedulerperf: ## Hold the plugins to their thresholds, in process, with K
 
 bench-suppression: ## Measure how soon best-effort pods are held back when a service needs CPU, in real cgroups (root, about 10 minutes).
 	go run ./bench/suppression $(BENCH_FLAGS)
+
+bench-workbench: build ## Measure koordctl and its terminal interface with 5,000 nodes and 50,000 pods, beside kubectl (about 12 minutes).
+	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/workbench -koordctl $(BIN)/koordctl -kubectl $(BIN)/kubectl $(BENCH_FLAGS)
 
 bench-agent: real-node ## Measure what the node agent costs, on this machine as a real node with 50 and 107 pods (as root; 8 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/footprint $(BENCH_FLAGS)

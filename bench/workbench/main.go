@@ -1,0 +1,90 @@
+// Workbench measures koordctl as whole processes on a real API server with many nodes and pods: its commands beside kubectl's, and its
+// terminal interface in a pseudo-terminal. The control plane runs on the same machine, but no component of koord: what has no answer without
+// one is answered from API objects alone.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"time"
+
+	"koordinator.sh/koord/bench/controlplane"
+)
+
+// settings of a measurement.
+type settings struct {
+	koordctl, kubectl string
+	// nodes of the cluster, each with pods.
+	nodes, pods int
+	// runs of each command, taking turns.
+	runs int
+	// idle is how long the terminal interface is left alone.
+	idle time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) (err error) {
+	chosen, err := parse(args)
+	if err != nil {
+		return err
+	}
+	plane, err := controlplane.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plane.Stop(context.WithoutCancel(ctx))) }()
+	answer, err := plane.Sandbox.Koordctl(ctx, "install", "--set", "workloads.enabled=false")
+	if err == nil && answer.Code != 0 {
+		err = fmt.Errorf("koordctl install: exit code %d\n%s%s", answer.Code, answer.Stdout, answer.Stderr)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "creating %d nodes with %d pods each\n", chosen.nodes, chosen.pods)
+	if err := populate(ctx, plane, chosen); err != nil {
+		return fmt.Errorf("create the nodes: %w", err)
+	}
+	metrics, err := serveMetrics(ctx, plane, chosen.nodes)
+	if err != nil {
+		return fmt.Errorf("serve the metrics API: %w", err)
+	}
+	defer func() { err = errors.Join(err, metrics.Close()) }()
+	fmt.Printf("%d nodes, %d pods\n\n", chosen.nodes, chosen.nodes*chosen.pods)
+	if err := commands(ctx, plane, chosen); err != nil {
+		return err
+	}
+	return terminal(ctx, plane, chosen)
+}
+
+func parse(args []string) (chosen settings, err error) {
+	flags := flag.NewFlagSet("workbench", flag.ContinueOnError)
+	flags.StringVar(&chosen.koordctl, "koordctl", "bin/koordctl", "koordctl to measure")
+	flags.StringVar(&chosen.kubectl, "kubectl", "kubectl", "kubectl to compare with")
+	flags.IntVar(&chosen.nodes, "nodes", 5000, "nodes of the cluster")
+	flags.IntVar(&chosen.pods, "pods", 10, "pods of each node")
+	flags.IntVar(&chosen.runs, "runs", 5, "runs of each command")
+	flags.DurationVar(&chosen.idle, "idle", 2*time.Minute, "how long the terminal interface is left alone")
+	if err := flags.Parse(args); err != nil {
+		return chosen, err
+	}
+	if chosen.nodes < 1 || chosen.pods < 1 || chosen.runs < 1 || chosen.idle <= 0 {
+		return chosen, fmt.Errorf("-nodes %d, -pods %d, -runs %d and -idle %s must be positive", chosen.nodes, chosen.pods, chosen.runs, chosen.idle)
+	}
+	if chosen.kubectl, err = exec.LookPath(chosen.kubectl); err != nil {
+		return chosen, fmt.Errorf("kubectl is what koordctl is compared with: %w", err)
+	}
+	return chosen, nil
+}
