@@ -70,4 +70,6 @@ type PodQuery struct {
 	FieldSelector string
 	// NodeName selects the pods bound to one node; empty for all.
 	NodeName string
+	// NoUse leaves out what the pods use, for which the NodeMetrics of all nodes are read.
+	NoUse bool
 }

@@ -81,7 +81,7 @@ const notRunning = "status.phase!=Running,status.phase!=Succeeded"
 
 // podMatters are pods by their phase, and those without a node by what refuses most nodes.
 func podMatters(ctx context.Context, src source.Source, _ time.Time) ([]matter, error) {
-	list, err := src.Pods(ctx, source.PodQuery{FieldSelector: notRunning})
+	list, err := src.Pods(ctx, source.PodQuery{FieldSelector: notRunning, NoUse: true})
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (s *Source) readNodes(ctx context.Context, c *clients, query source.NodeQue
 	return group.Wait()
 }
 
-// Pods lists pods and NodeMetrics at the same time. Only the pods are indispensable.
+// Pods lists pods, and NodeMetrics at the same time unless nobody asks what pods use. Only the pods are indispensable.
 func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv1alpha1.PodOverviewList, error) {
 	c, err := s.connect()
 	if err != nil {
@@ -136,10 +136,12 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 		pods, err = c.podRows(groupContext, by)
 		return err
 	})
-	group.Go(func() (err error) {
-		metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)}, always(metricBriefDrop))
-		return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
-	})
+	if !query.NoUse {
+		group.Go(func() (err error) {
+			metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)}, always(metricBriefDrop))
+			return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
+		})
+	}
 	if err := group.Wait(); err != nil {
 		if query.Namespace == "" && hasCode(err, finding.Forbidden) {
 			return nil, finding.Wrap(err, finding.Forbidden, request{verb: "list", resource: "pods"}.canI()+"; -n NAMESPACE shows a namespace you may read")

@@ -102,6 +102,19 @@ func TestPodsAreSelected(t *testing.T) {
 	}
 }
 
+// TestPodsAreListedWithoutWhatTheyUse: NodeMetrics that nobody asks for are not read, nor missed where they may not be.
+func TestPodsAreListedWithoutWhatTheyUse(t *testing.T) {
+	for noUse, wantIncomplete := range map[bool]int{false: 1, true: 0} {
+		list, err := measuredCluster().denied("list nodemetrics").source(t).Pods(t.Context(), source.PodQuery{NoUse: noUse})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Items) != 4 || len(list.Incomplete) != wantIncomplete {
+			t.Errorf("NoUse %t: %d pods, incomplete %q, want 4 pods and %d", noUse, len(list.Items), list.Incomplete, wantIncomplete)
+		}
+	}
+}
+
 func TestNamesThatNoObjectHasAreErrors(t *testing.T) {
 	src := measuredCluster().source(t)
 	for wantErr, ask := range map[string]func() error{
