@@ -62,8 +62,7 @@ func dashboardScreen(m *Model) *screen {
 		ask:     func(*page) tea.Cmd { return d.ask(m) },
 		content: func(*page) content { return d.content(m) },
 		learned: func(p *page) tea.Cmd {
-			d.fill(m)
-			return m.leadToPods(p)
+			return tea.Batch(d.ask(m), m.leadToPods(p))
 		},
 	}
 }
@@ -74,11 +73,15 @@ func (m *Model) commandDashboard(args string) tea.Cmd {
 	return tea.Batch(m.poll(), m.filterBy(filter, filtered))
 }
 
-// ask asks for the past of the cluster once, and for what matters now and then.
+// ask asks for the past of the cluster once, and for what matters now and then, once the nodes are known: they are what is shown first, and
+// say how large the cluster is.
 func (d *dashboard) ask(m *Model) tea.Cmd {
 	src, now := m.source, m.clock.Now()
 	d.fill(m) // the nodes are known before the lists are
 	cmds := []tea.Cmd{d.chart.askPast("")}
+	if !m.nodes.known && m.nodes.err == nil {
+		return cmds[0]
+	}
 	if m.due(&d.feedState, matterInterval) {
 		cmds = append(cmds, ask(m, &d.feed, "what matters", func(ctx context.Context) (matters, error) {
 			return mattersOf(ctx, src, now, matterParts), nil
@@ -87,7 +90,7 @@ func (d *dashboard) ask(m *Model) tea.Cmd {
 	if pods := allPods(m.nodes.table.Rows()); pods > forecastPods {
 		d.moves.drop()
 		d.moves.value.missing = []string{forecastName + ": " + quantity.Count(pods) + " pods are too many to be looked at all the time; :forecast looks at them"}
-	} else if m.nodes.known && m.due(&d.moves.feedState, forecastInterval) {
+	} else if m.due(&d.moves.feedState, forecastInterval) {
 		cmds = append(cmds, ask(m, &d.moves, "what moves", func(ctx context.Context) (matters, error) {
 			return mattersOf(ctx, src, now, forecastParts), nil
 		}))
@@ -112,9 +115,9 @@ func allPods(rows []nodeRow) int64 {
 	return pods
 }
 
-// due is true where nothing is known, where what is known is old enough to be asked for again, and while ctrl-r asks.
+// due is true where nothing was asked yet, where that is long enough ago to ask again, and while ctrl-r asks.
 func (m *Model) due(s *feedState, every time.Duration) bool {
-	return m.forced || !s.known || m.clock.Now().Sub(s.asked) >= every
+	return m.forced || m.clock.Now().Sub(s.asked) >= every
 }
 
 // fill shows what is known. A cursor that was not moved stays at the top, where the gravest is.
