@@ -19,7 +19,7 @@ const (
 	// beyond that, and at most restLimit. Lists of a large cluster take seconds of this program and of the API server, which are to be a few
 	// percent of their time when nobody types.
 	restAfter  = 250 * time.Millisecond
-	restFactor = 40
+	restFactor = 60
 	restLimit  = 2 * time.Minute
 	// skeletonDelay keeps a view blank before it admits to be waiting, so that quick answers do not flicker.
 	skeletonDelay = 150 * time.Millisecond

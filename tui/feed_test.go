@@ -69,8 +69,8 @@ func TestQuestionsThatTakeLongRest(t *testing.T) {
 	}{
 		"a quick answer is renewed at each refresh":  {took: 200 * time.Millisecond, wait: every, question: "same", wantAsked: true},
 		"one that took a second is not":              {took: time.Second, wait: every, question: "same"},
-		"nor just before it has rested":              {took: time.Second, wait: 29 * time.Second, question: "same"},
-		"and is when it has":                         {took: time.Second, wait: 30 * time.Second, question: "same", wantAsked: true},
+		"nor just before it has rested":              {took: time.Second, wait: 44 * time.Second, question: "same"},
+		"and is when it has":                         {took: time.Second, wait: 45 * time.Second, question: "same", wantAsked: true},
 		"the rest has an end":                        {took: 20 * time.Second, wait: 2 * time.Minute, question: "same", wantAsked: true},
 		"another question does not wait":             {took: time.Second, wait: every, question: "another", wantAsked: true},
 		"ctrl-r does not":                            {took: time.Second, wait: every, question: "same", forced: true, wantAsked: true},
@@ -98,7 +98,7 @@ func TestQuestionsThatTakeLongRest(t *testing.T) {
 func TestWhatRestsIsNotStale(t *testing.T) {
 	r := newRig(t, 3).start()
 	r.m.nodes.took = time.Second
-	r.pass(29 * time.Second)
+	r.pass(44 * time.Second)
 	if text := r.screen(); strings.Contains(text, "stale") {
 		t.Errorf("the answer is called stale while it rests:\n%s", text)
 	}

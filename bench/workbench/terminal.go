@@ -26,6 +26,9 @@ var screens = []struct{ name, command, ready string }{
 	{"pods", ":pods all\r", nodeName(0) + "-pod-0"},
 }
 
+// settling is what the terminal interface is given to ask all that a screen asks for at first.
+const settling = 30 * time.Second
+
 // readyTimeout bounds the wait for a screen's data.
 const readyTimeout = 2 * time.Minute
 
@@ -61,6 +64,9 @@ func measureScreen(ctx context.Context, plane *controlplane.ControlPlane, chosen
 		return err
 	}
 	data := time.Since(began)
+	if _, err := t.idle(ctx, settling); err != nil {
+		return err
+	}
 	idle, err := t.idle(ctx, chosen.idle)
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/overview"
+	"koordinator.sh/koord/decision/scheduling/gang"
 )
 
 // fromCache lets the API server answer from memory. The answer may be a moment old, as everything shown here is.
@@ -70,17 +71,18 @@ func (c *clients) pods(ctx context.Context, by selection, drop dropped) ([]corev
 	})
 }
 
-// podsThat lists the pods that keep says to keep, without what drop leaves out.
-func (c *clients) podsThat(ctx context.Context, by selection, drop dropped, keep func(*corev1.Pod) bool) ([]corev1.Pod, error) {
+// members lists the pods of gangs, without what drop leaves out. Of the others, which are most, no more is decoded than what tells them apart.
+func (c *clients) members(ctx context.Context, by selection, drop dropped) ([]corev1.Pod, error) {
 	r := request{verb: "list", resource: "pods", namespace: by.namespace}
 	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *corev1.Pod) error {
-		if err := unmarshal(raw, drop, into); err != nil {
+		var pod corev1.Pod
+		if err := unmarshal(raw, podMemberDrop, &pod); err != nil {
 			return err
 		}
-		if !keep(into) {
+		if _, member := gang.KeyOf(&pod); !member {
 			return errLeftOut
 		}
-		return nil
+		return unmarshal(raw, drop, into)
 	})
 }
 

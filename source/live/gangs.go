@@ -8,7 +8,6 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
 )
@@ -33,10 +32,7 @@ func (s *Source) gangs(ctx context.Context, c *clients, namespace string) (*sour
 	)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		pods, err = c.podsThat(groupContext, selection{namespace: namespace}, podListDrop, func(pod *corev1.Pod) bool {
-			_, member := gang.KeyOf(pod)
-			return member
-		})
+		pods, err = c.members(groupContext, selection{namespace: namespace}, podListDrop)
 		return err
 	})
 	group.Go(func() (err error) {

@@ -3,6 +3,7 @@ package live
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,5 +44,26 @@ func TestGangsNeedThePodsOnly(t *testing.T) {
 				t.Errorf("unexpected answer %+v", answer)
 			}
 		})
+	}
+}
+
+// TestEveryMemberIsFound: a pod says in several ways to which gang it belongs, and the others are not kept.
+func TestEveryMemberIsFound(t *testing.T) {
+	cluster := makeCluster().pod("ml", "single", "", "1").
+		pod("ml", "label", "", "1", func(p *corev1.Pod) { p.Labels = map[string]string{extension.LabelPodGroup: "a"} }).
+		pod("ml", "annotation", "", "1", func(p *corev1.Pod) { p.Annotations = map[string]string{extension.AnnotationGangName: "b"} }).
+		pod("ml", "native", "", "1", func(p *corev1.Pod) { p.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: new("c")} })
+	answer, err := cluster.source(t).Gangs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for i := range answer.Items {
+		for _, member := range answer.Items[i].Members {
+			got[answer.Items[i].Key.Name] += member.Name
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"a": "label", "b": "annotation", "c": "native"}, got); diff != "" {
+		t.Errorf("members by gang (-want +got):\n%s", diff)
 	}
 }

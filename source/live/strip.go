@@ -54,6 +54,13 @@ var (
 		2: podBriefDrop[2],
 		3: numbers(5, 6, 12, 13, 16).with(8, containerStateDrop).with(10, containerStateDrop),
 	}
+	// pod as what says to which gang it belongs: its labels, annotations and scheduling group.
+	podMemberDrop = dropped{
+		1: numbers(2, 5, 6, 7, 8, 9, 10, 13, 14, 17),
+		2: numbers(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38,
+			39, 40, 41),
+		3: out,
+	}
 	// container status with its state, of which a list of pods shows the reason.
 	containerStateDrop = numbers(3, 6, 7, 8, 12, 13)
 	containerBriefDrop = numbers(2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
