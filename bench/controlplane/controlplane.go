@@ -76,6 +76,15 @@ func (c *ControlPlane) Stop(ctx context.Context) error {
 	return errors.Join(c.Sandbox.Down(ctx), os.RemoveAll(c.Home))
 }
 
+// InstallKinds installs the chart without components: its kinds, priority classes and configuration.
+func (c *ControlPlane) InstallKinds(ctx context.Context) error {
+	answer, err := c.Sandbox.Koordctl(ctx, "install", "--set", "workloads.enabled=false")
+	if err == nil && answer.Code != 0 {
+		err = fmt.Errorf("koordctl install: exit code %d\n%s%s", answer.Code, answer.Stdout, answer.Stderr)
+	}
+	return err
+}
+
 func (c *ControlPlane) connect() error {
 	config, err := c.Sandbox.Config()
 	if err != nil {

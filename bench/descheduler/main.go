@@ -49,11 +49,7 @@ func run(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, plane.Stop(context.WithoutCancel(ctx))) }()
-	answer, err := plane.Sandbox.Koordctl(ctx, "install", "--set", "workloads.enabled=false")
-	if err == nil && answer.Code != 0 {
-		err = fmt.Errorf("koordctl install: exit code %d\n%s%s", answer.Code, answer.Stdout, answer.Stderr)
-	}
-	if err != nil {
+	if err := plane.InstallKinds(ctx); err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "creating %d nodes with %d pods each\n", chosen.nodes, chosen.pods)

@@ -135,8 +135,7 @@ func (t *session) await(ctx context.Context, enough func([]byte) bool) error {
 		t.mutex.Lock()
 		output := slices.Clone(t.output)
 		t.mutex.Unlock()
-		switch {
-		case enough(output):
+		if enough(output) {
 			return nil
 		}
 		select {
