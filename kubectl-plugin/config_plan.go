@@ -96,6 +96,29 @@ func (o *proposalFlags) data(ctx context.Context, s *session, configurator sourc
 	return assign(current.Base(), args)
 }
 
+// plan is the plan of what is proposed. A proposal with errors has none: the consequence is said.
+func (o *proposalFlags) plan(ctx context.Context, s *session, args []string, consequence string) (*madePlan, error) {
+	configurator, err := s.configurator()
+	if err != nil {
+		return nil, err
+	}
+	current, err := s.configuration(ctx, configurator)
+	if err != nil {
+		return nil, err
+	}
+	data := current.Base()
+	if o.given(args) {
+		if data, err = o.data(ctx, s, configurator, current, args); err != nil {
+			return nil, err
+		}
+	}
+	made, err := makePlan(ctx, s, configurator, change{current: current, data: data})
+	if err != nil {
+		return nil, err
+	}
+	return made, refuse(s, made.change, made.found, consequence)
+}
+
 type configPlanOptions struct {
 	output
 	gate
@@ -131,25 +154,8 @@ func newConfigPlanCommand(s *session) *cobra.Command {
 }
 
 func (o *configPlanOptions) run(ctx context.Context, s *session, args []string) (bool, error) {
-	configurator, err := s.configurator()
+	made, err := o.plan(ctx, s, args, "there is no plan for it")
 	if err != nil {
-		return false, err
-	}
-	current, err := s.configuration(ctx, configurator)
-	if err != nil {
-		return false, err
-	}
-	data := current.Base()
-	if o.given(args) {
-		if data, err = o.data(ctx, s, configurator, current, args); err != nil {
-			return false, err
-		}
-	}
-	made, err := makePlan(ctx, s, configurator, change{current: current, data: data})
-	if err != nil {
-		return false, err
-	}
-	if err := refuse(s, made.change, made.found, "there is no plan for it"); err != nil {
 		return false, err
 	}
 	list, err := made.list()

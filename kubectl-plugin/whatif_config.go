@@ -69,23 +69,8 @@ func newWhatifConfigCommand(s *session) *cobra.Command {
 
 // run plans the change, and asks where pods go when it has come into force.
 func (o *whatifConfigOptions) run(ctx context.Context, s *session, args []string) error {
-	configurator, err := s.configurator()
+	made, err := o.plan(ctx, s, args, "what it would do is not known")
 	if err != nil {
-		return err
-	}
-	current, err := s.configuration(ctx, configurator)
-	if err != nil {
-		return err
-	}
-	data, err := o.data(ctx, s, configurator, current, args)
-	if err != nil {
-		return err
-	}
-	made, err := makePlan(ctx, s, configurator, change{current: current, data: data})
-	if err != nil {
-		return err
-	}
-	if err := refuse(s, made.change, made.found, "what it would do is not known"); err != nil {
 		return err
 	}
 	o.query.Waiting, o.query.Offers = true, offersOf(made)
