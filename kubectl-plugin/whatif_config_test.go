@@ -37,7 +37,7 @@ func TestWhatIfTheConfigurationChanges(t *testing.T) {
 		"two-ways":       {raise + " --revision 1", same},
 		"unknown":        {"whatif config colocation-config.cpuReclaim=90", same},
 		"no-scheduler":   {raise + " --strict", func(s *livetest.Server) { s.Diagnostics = nil }},
-		"old-scheduler":  {raise, func(s *livetest.Server) { s.Diagnostics = forgetful{roomy{"worker-2": 1}} }},
+		"old-scheduler":  {raise + " --strict", func(s *livetest.Server) { s.Diagnostics = forgetful{roomy{"worker-2": 1}} }},
 		"denied":         {raise, func(s *livetest.Server) { s.Denied = []string{"create placementreviews"} }},
 		"no-metrics":     {raise, func(s *livetest.Server) { s.Denied = []string{"list nodemetrics"} }},
 		"no-config":      {raise, func(s *livetest.Server) { s.Denied = []string{"get configmaps"} }},

@@ -87,6 +87,7 @@ func ForecastPlacement(in *PlacementSnapshot, review, without *diagnosticsv1alph
 	if f.answer.Offers = review.Offers; int(review.Offers) != len(in.Offers) {
 		f.answer.Verdict = diagnosticsv1alpha1.PlacementUnknown
 		f.answer.Message = "koord-scheduler or koord-manager is too old to place pods where nodes offer something else"
+		f.answer.Incomplete = append(f.answer.Incomplete, f.answer.Message)
 		return f.answer
 	}
 	f.waiting(without)
