@@ -73,19 +73,25 @@ func TestTopNodesShowsEveryNodeWithItsState(t *testing.T) {
 }
 
 func TestWaterfallEndsAtWhatTheNodeOffers(t *testing.T) {
-	explanation := answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", "sim-0002", "batch-cpu", "batch-memory")
-	if got := explanation.Status.Origin.Component; got != "koord-manager" {
+	var status diagnosticsv1alpha1.NodeExplanationStatus
+	sandboxtest.Eventually(t, patience, func() error { // a manager that just began to lead has not published yet
+		status = answer[diagnosticsv1alpha1.NodeExplanation](t, "NodeExplanation", "explain", "node", "sim-0002", "batch-cpu", "batch-memory").Status
+		for _, published := range status.Published {
+			switch published.State {
+			case diagnosticsv1alpha1.InSync, diagnosticsv1alpha1.WithinThreshold, diagnosticsv1alpha1.Pending:
+			default:
+				return fmt.Errorf("%s is %s: %s", published.Resource, published.State, published.Reason)
+			}
+		}
+		return nil
+	})
+	if got := status.Origin.Component; got != "koord-manager" {
 		t.Errorf("answered by %q, want koord-manager", got)
 	}
-	if len(explanation.Status.Waterfalls) != 2 {
-		t.Fatalf("%d waterfalls, want 2", len(explanation.Status.Waterfalls))
+	if len(status.Waterfalls) != 2 {
+		t.Fatalf("%d waterfalls, want 2", len(status.Waterfalls))
 	}
-	for _, published := range explanation.Status.Published {
-		if published.State != diagnosticsv1alpha1.InSync && published.State != diagnosticsv1alpha1.WithinThreshold && published.State != diagnosticsv1alpha1.Pending {
-			t.Errorf("%s is %s: %s", published.Resource, published.State, published.Reason)
-		}
-	}
-	for _, waterfall := range explanation.Status.Waterfalls {
+	for _, waterfall := range status.Waterfalls {
 		if last := waterfall.Terms[len(waterfall.Terms)-1]; last.Value != waterfall.Result {
 			t.Errorf("%s: last term %d, result %d", waterfall.Resource, last.Value, waterfall.Result)
 		}

@@ -39,11 +39,7 @@ func TestGangsAndReservationsHoldWhateverFails(t *testing.T) {
 	kill(t, "kube-apiserver")
 	some()
 	stop()
-	for _, g := range gangs.last[:len(gangs.last)-3] {
-		if err := g.remove(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	gangs.leave(t, 3)
 	awaitAllBound(t, patience, gangs.namespace)
 	awaitAllBound(t, patience, reservations.namespace)
 	agrees(t, watcher, own, gangs.namespace, gangNodes)

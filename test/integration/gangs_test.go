@@ -206,6 +206,22 @@ func (s *gangStorm) next(random *rand.Rand, i int) []gang {
 	return []gang{g, other}
 }
 
+// leave removes all gangs but the last ones, so that there is room for what is left. Gangs that start together go together: one
+// that waits for a gang that was removed would wait for ever.
+func (s *gangStorm) leave(t *testing.T, gangs int) {
+	t.Helper()
+	first := len(s.last) - gangs
+	for first < len(s.last) && len(s.last[first].group) > 0 && s.last[first].group[0] != s.last[first].name {
+		first++
+	}
+	for _, g := range s.last[:first] {
+		if err := g.remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.last = s.last[first:]
+}
+
 // awaitGangs waits until so many gangs became whole.
 func awaitGangs(t *testing.T, watcher *invariants.Watcher, more int) {
 	t.Helper()

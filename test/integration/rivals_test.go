@@ -126,11 +126,7 @@ func TestGangsAndReservationsMayChangeUnderLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, g := range gangs.last[:len(gangs.last)-2] {
-		if err := g.remove(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
+	gangs.leave(t, 2)
 	awaitAllBound(t, patience, namespace)
 	awaitAllBound(t, patience, reservations.namespace)
 	agrees(t, watcher, own, namespace, names)
