@@ -76,7 +76,7 @@ func TestEveryCommandTellsUsersWithFewRightsWhatIsUnknown(t *testing.T) {
 		},
 		"explain node sim-0001": {
 			allRights: whole("offers"), clusterViewer: whole("offers"),
-			nodeReader: partly("is unknown: no permission to read slo-controller-config", "batch-cpu = <unknown>", "NodeMetric <unknown>", " pods; "),
+			nodeReader: partly("is unknown: no permission to read slo-controller-config", "batch-cpu = <unknown>", "NodeMetric <unknown>", " pod"),
 			nodesOnly:  partly("is unknown: no permission to read slo-controller-config", "<unknown> pods"),
 			podReader:  refused("get", "nodes"), nobody: refused("get", "nodes"),
 		},
