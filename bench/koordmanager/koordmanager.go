@@ -1,4 +1,5 @@
-package main
+// Package koordmanager runs koord-manager as a whole process for benchmarks, on a control plane without the system's other components.
+package koordmanager
 
 import (
 	"context"
@@ -13,30 +14,28 @@ import (
 	"k8s.io/client-go/rest"
 
 	"koordinator.sh/koord/bench/controlplane"
-	"koordinator.sh/koord/bench/exposition"
 	"koordinator.sh/koord/bench/process"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
 )
 
 const (
-	systemNamespace = pki.Namespace
-	// configurationName is the name of both webhook configurations.
-	configurationName = "koordinator-admission"
+	// ConfigurationName is the name of both webhook configurations.
+	ConfigurationName = "koordinator-admission"
 	// waitTimeout bounds waits for what has to come.
 	waitTimeout = 10 * time.Minute
 )
 
-// ports of koord-manager on loopback, in the place of the default ones, which something else may use.
-type ports struct{ metrics, health, diagnostics, webhooks int }
+// Ports of koord-manager on loopback, in the place of the default ones, which something else may use.
+type Ports struct{ metrics, health, diagnostics, webhooks int }
 
-// install installs the system into a control plane as a user does, but for the processes.
-func install(ctx context.Context, plane *controlplane.ControlPlane) (ports, error) {
+// Install installs the system into a control plane as a user does, but for the processes.
+func Install(ctx context.Context, plane *controlplane.ControlPlane) (Ports, error) {
 	free, err := process.FreePorts(4)
 	if err != nil {
-		return ports{}, err
+		return Ports{}, err
 	}
-	p := ports{free[0], free[1], free[2], free[3]}
+	p := Ports{free[0], free[1], free[2], free[3]}
 	answer, err := plane.Sandbox.Koordctl(ctx, "install", "--set", "workloads.enabled=false", "--set", "manager.service.externalName=localhost",
 		"--set", fmt.Sprintf("manager.service.port=%d", p.diagnostics), "--set", fmt.Sprintf("manager.service.webhookPort=%d", p.webhooks))
 	if err == nil && answer.Code != 0 {
@@ -45,18 +44,17 @@ func install(ctx context.Context, plane *controlplane.ControlPlane) (ports, erro
 	return p, err
 }
 
-// koordManager is a koord-manager that runs.
-type koordManager struct {
+// Manager is a koord-manager that runs.
+type Manager struct {
 	*process.Process
-	plane *controlplane.ControlPlane
-	// metrics reaches its metrics.
-	metrics *rest.Config
+	// Metrics reaches its metrics.
+	Metrics *rest.Config
 }
 
-// startManager runs koord-manager with its default flags, but for addresses, and with the rights that the chart gives it. It
+// Start runs koord-manager with its default flags, but for addresses, and with the rights that the chart gives it. It
 // returns when the manager is ready and its webhooks are registered.
-func startManager(ctx context.Context, plane *controlplane.ControlPlane, program string, p ports) (*koordManager, error) {
-	token, err := plane.MetricsToken(ctx, systemNamespace)
+func Start(ctx context.Context, plane *controlplane.ControlPlane, program string, p Ports) (*Manager, error) {
+	token, err := plane.MetricsToken(ctx, pki.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +67,7 @@ func startManager(ctx context.Context, plane *controlplane.ControlPlane, program
 	if err != nil {
 		return nil, err
 	}
-	m := &koordManager{Process: started, plane: plane, metrics: &rest.Config{
+	m := &Manager{Process: started, Metrics: &rest.Config{
 		Host: fmt.Sprintf("https://127.0.0.1:%d", p.metrics), BearerToken: token,
 		TLSClientConfig: rest.TLSClientConfig{Insecure: true}, // its certificate names the service
 	}}
@@ -98,41 +96,11 @@ func awaitReady(ctx context.Context, port int) error {
 func awaitRegistered(ctx context.Context, plane *controlplane.ControlPlane) error {
 	registrations := plane.Client.AdmissionregistrationV1()
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, waitTimeout, true, func(ctx context.Context) (bool, error) {
-		mutating, err := registrations.MutatingWebhookConfigurations().Get(ctx, configurationName, metav1.GetOptions{})
+		mutating, err := registrations.MutatingWebhookConfigurations().Get(ctx, ConfigurationName, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
-		validating, err := registrations.ValidatingWebhookConfigurations().Get(ctx, configurationName, metav1.GetOptions{})
+		validating, err := registrations.ValidatingWebhookConfigurations().Get(ctx, ConfigurationName, metav1.GetOptions{})
 		return err == nil && len(mutating.Webhooks) > 0 && len(validating.Webhooks) > 0, err
 	})
-}
-
-// usage is what has been used so far.
-type usage struct {
-	// cpu of koord-manager, and that of the API server and etcd together.
-	cpu, controlPlane time.Duration
-	// requests of koord-manager to the API server.
-	requests float64
-}
-
-func (m *koordManager) usage(ctx context.Context) (usage, error) {
-	const requests = "rest_client_requests_total"
-	read, err := exposition.Scrape(ctx, m.metrics, requests)
-	if err != nil {
-		return usage{}, fmt.Errorf("read the metrics of koord-manager: %w\n%s", err, m.Tail())
-	}
-	used := usage{requests: read.Sum(requests)}
-	if used.cpu, err = m.CPU(); err != nil {
-		return usage{}, err
-	}
-	used.controlPlane, err = m.plane.CPU()
-	return used, err
-}
-
-func (u usage) minus(before usage) usage {
-	return usage{u.cpu - before.cpu, u.controlPlane - before.controlPlane, u.requests - before.requests}
-}
-
-func (u usage) plus(more usage) usage {
-	return usage{u.cpu + more.cpu, u.controlPlane + more.controlPlane, u.requests + more.requests}
 }

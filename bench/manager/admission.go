@@ -14,6 +14,7 @@ import (
 
 	"koordinator.sh/koord/bench/controlplane"
 	"koordinator.sh/koord/bench/exposition"
+	"koordinator.sh/koord/bench/koordmanager"
 )
 
 // podNamespace is where pods are created; profiles select it by podNamespaceLabel.
@@ -75,7 +76,7 @@ func measureAdmission(ctx context.Context, chosen settings) (figures []figure, e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, plane.Stop(context.WithoutCancel(ctx))) }()
-	addresses, err := install(ctx, plane)
+	addresses, err := koordmanager.Install(ctx, plane)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/bench/controlplane"
+	"koordinator.sh/koord/bench/koordmanager"
 )
 
 // Parts that are measured on the fleet.
@@ -52,7 +53,7 @@ func measureFleet(ctx context.Context, chosen settings) (figures []figure, err e
 	if f.metadata, err = metadata.NewForConfig(metadata.ConfigFor(plane.Config)); err != nil {
 		return nil, err
 	}
-	addresses, err := install(ctx, plane)
+	addresses, err := koordmanager.Install(ctx, plane)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"koordinator.sh/koord/bench/controlplane"
+	"koordinator.sh/koord/bench/koordmanager"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
@@ -28,8 +29,8 @@ type gate struct {
 func (g *gate) shut(ctx context.Context) error {
 	registrations, options := g.Client.AdmissionregistrationV1(), metav1.DeleteOptions{}
 	for _, err := range []error{
-		registrations.MutatingWebhookConfigurations().Delete(ctx, configurationName, options),
-		registrations.ValidatingWebhookConfigurations().Delete(ctx, configurationName, options),
+		registrations.MutatingWebhookConfigurations().Delete(ctx, koordmanager.ConfigurationName, options),
+		registrations.ValidatingWebhookConfigurations().Delete(ctx, koordmanager.ConfigurationName, options),
 		registrations.MutatingAdmissionPolicyBindings().Delete(ctx, policy.Name, options),
 		registrations.MutatingAdmissionPolicies().Delete(ctx, policy.Name, options),
 		registrations.ValidatingAdmissionPolicyBindings().Delete(ctx, labelpolicy.Name, options),
@@ -45,7 +46,7 @@ func (g *gate) shut(ctx context.Context) error {
 // open makes the configurations as the chart makes them; koord-manager does the rest.
 func (g *gate) open(ctx context.Context) error {
 	registrations, options := g.Client.AdmissionregistrationV1(), metav1.CreateOptions{}
-	meta := metav1.ObjectMeta{Name: configurationName}
+	meta := metav1.ObjectMeta{Name: koordmanager.ConfigurationName}
 	_, mutating := registrations.MutatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta}, options)
 	_, validating := registrations.ValidatingWebhookConfigurations().Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta}, options)
 	for _, err := range []error{mutating, validating} {

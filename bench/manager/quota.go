@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/bench/controlplane"
+	"koordinator.sh/koord/bench/koordmanager"
 )
 
 const (
@@ -48,7 +49,7 @@ func measureQuotas(ctx context.Context, chosen settings) (figures []figure, err 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, plane.Stop(context.WithoutCancel(ctx))) }()
-	addresses, err := install(ctx, plane)
+	addresses, err := koordmanager.Install(ctx, plane)
 	if err != nil {
 		return nil, err
 	}
