@@ -79,16 +79,23 @@ func TestBrokenJSONIsTheDecodersToRefuse(t *testing.T) {
 }
 
 func TestPercentilesAreReadWhereTheyAreCompared(t *testing.T) {
-	own := corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationCustomUsageThresholds: "{}"}}}
+	own := func(thresholds string) corev1.Node {
+		return corev1.Node{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationCustomUsageThresholds: thresholds}}}
+	}
+	percentiles := &loadaware.Args{Aggregated: &loadaware.AggregatedArgs{UsageThresholds: map[corev1.ResourceName]int64{"cpu": 80}, UsageAggregationType: "p95"}}
 	tests := map[string]struct {
 		args  *loadaware.Args
 		nodes []corev1.Node
 		want  droppedKeys
 	}{
-		"unknown arguments":        {nil, []corev1.Node{{}}, metricBriefDrop},
-		"the latest usage":         {&loadaware.Args{}, []corev1.Node{{}}, metricBriefDrop},
-		"percentiles by arguments": {&loadaware.Args{Aggregated: &loadaware.AggregatedArgs{}}, nil, metricDrop},
-		"thresholds of one node":   {nil, []corev1.Node{{}, own}, metricDrop},
+		"unknown arguments":                             {nil, []corev1.Node{{}}, metricBriefDrop},
+		"the latest usage":                              {&loadaware.Args{}, []corev1.Node{{}}, metricBriefDrop},
+		"percentiles by arguments":                      {percentiles, []corev1.Node{{}}, metricDrop},
+		"percentiles for the score, which is not shown": {&loadaware.Args{Aggregated: &loadaware.AggregatedArgs{ScoreAggregationType: "p95"}}, []corev1.Node{{}}, metricBriefDrop},
+		"thresholds of one node":                        {nil, []corev1.Node{{}, own(`{"usageThresholds": {"cpu": 80}}`)}, metricBriefDrop},
+		"thresholds of one node for percentiles": {
+			nil, []corev1.Node{{}, own(`{"aggregatedUsage": {"usageThresholds": {"cpu": 80}, "usageAggregationType": "p95"}}`)}, metricDrop,
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

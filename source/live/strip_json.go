@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
@@ -36,14 +35,11 @@ var (
 	}
 )
 
-// metricDropFor keeps percentiles only where load-aware scheduling compares them: by its arguments, or on a node that has
-// thresholds of its own.
+// metricDropFor keeps percentiles only where load-aware scheduling compares them on one of the nodes.
 func metricDropFor(args *loadaware.Args, nodes []corev1.Node) droppedKeys {
-	if args != nil && args.Aggregated != nil {
-		return metricDrop
-	}
+	policy := loadaware.NewPolicy(args)
 	for i := range nodes {
-		if nodes[i].Annotations[extension.AnnotationCustomUsageThresholds] != "" {
+		if policy.ComparesPercentiles(&nodes[i]) {
 			return metricDrop
 		}
 	}

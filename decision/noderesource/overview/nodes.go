@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
@@ -29,6 +30,8 @@ type NodesInput struct {
 	LoadArgs *loadaware.Args
 	// Config says when measurements count as too old; nil for the built-in configuration.
 	Config *configmerge.Config
+	// NoPercentiles says that the metrics come without them: where load is judged by percentiles, it is then unknown.
+	NoPercentiles bool
 	// Operands adds what the load of each node was judged by.
 	Operands bool
 	// Unknown are the inputs that could not be read.
@@ -52,6 +55,7 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 		Unknown:  in.Unknown.List(),
 	}
 	unjudged := in.Unknown.Because(unknown.NodeMetrics, unknown.SchedulerConfiguration)
+	var unjudgeable int
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
 		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Now: in.Now, Unknown: in.Unknown}
@@ -59,13 +63,21 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 			input.Strategy = in.Config.Colocation(node)
 		}
 		load := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: unjudged}
-		if unjudged == "" {
+		switch {
+		case unjudged != "":
+		case in.NoPercentiles && policy.ComparesPercentiles(node):
+			load.Message = "judged by usage percentiles, which are not read here"
+			unjudgeable++
+		default:
 			load = policy.NodeLoad(node, input.Metric, in.Now)
 		}
 		if !in.Operands {
 			load.Operands = nil
 		}
 		list.Items = append(list.Items, nodeRow(input, podsOf[node.Name], load))
+	}
+	if unjudgeable > 0 {
+		list.Incomplete = append(list.Incomplete, "the load of "+phrase.Counted(unjudgeable, "node")+" is unknown: it is judged by usage percentiles, which are not read here")
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.NodeOverview) int { return strings.Compare(a.Name, b.Name) })
 	return list

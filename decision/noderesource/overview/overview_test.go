@@ -16,6 +16,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
+	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
 
 var noon = time.Date(2026, 7, 24, 12, 0, 0, 0, time.UTC)
@@ -259,4 +260,44 @@ func rowsOf(pods ...corev1.Pod) []diagnosticsv1alpha1.PodOverview {
 		rows[i] = PodOf(&pods[i])
 	}
 	return rows
+}
+
+// TestLoadIsUnknownWhereItIsJudgedByPercentilesThatAreNotRead: of other nodes, and all else of these, the metrics are enough.
+func TestLoadIsUnknownWhereItIsJudgedByPercentilesThatAreNotRead(t *testing.T) {
+	const aggregated = `{"aggregatedUsage": {"usageThresholds": {"cpu": 80}, "usageAggregationType": "p95"}}`
+	annotated := func(thresholds string) corev1.Node {
+		node := testNode("node-a")
+		node.Annotations = map[string]string{extension.AnnotationCustomUsageThresholds: thresholds}
+		return node
+	}
+	p95 := &loadaware.Args{Aggregated: &loadaware.AggregatedArgs{UsageThresholds: map[corev1.ResourceName]int64{"cpu": 80}, UsageAggregationType: "p95"}}
+	tests := map[string]struct {
+		node           corev1.Node
+		args           *loadaware.Args
+		wantState      diagnosticsv1alpha1.LoadState
+		wantIncomplete []string
+	}{
+		"by the latest usage":                     {node: testNode("node-a"), wantState: diagnosticsv1alpha1.LoadNormal},
+		"by thresholds of its own for the latest": {node: annotated(`{"usageThresholds": {"cpu": 80}}`), wantState: diagnosticsv1alpha1.LoadNormal},
+		"by thresholds of its own for percentiles": {
+			node: annotated(aggregated), wantState: diagnosticsv1alpha1.LoadUnknown,
+			wantIncomplete: []string{"the load of 1 node is unknown: it is judged by usage percentiles, which are not read here"},
+		},
+		"by percentiles everywhere": {
+			node: testNode("node-a"), args: p95, wantState: diagnosticsv1alpha1.LoadUnknown,
+			wantIncomplete: []string{"the load of 1 node is unknown: it is judged by usage percentiles, which are not read here"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := NodesInput{Nodes: []corev1.Node{test.node}, Metrics: []slov1alpha1.NodeMetric{metric("node-a", 10*time.Second)}, LoadArgs: test.args, NoPercentiles: true, Now: noon}
+			list := Nodes(in)
+			if got := list.Items[0]; got.Load.State != test.wantState || got.CPU.Used == nil {
+				t.Errorf("load %+v, used %v; want %s with use", got.Load, got.CPU.Used, test.wantState)
+			}
+			if diff := cmp.Diff(test.wantIncomplete, list.Incomplete); diff != "" {
+				t.Errorf("incomplete (-want +got):\n%s", diff)
+			}
+		})
+	}
 }

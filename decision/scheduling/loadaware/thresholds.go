@@ -56,6 +56,16 @@ func (p *Policy) thresholdsOf(node *corev1.Node) thresholds {
 	return result
 }
 
+// ComparesPercentiles says whether a percentile of the node's usage is compared with thresholds: the policy's, or those in the node's
+// annotation.
+func (p *Policy) ComparesPercentiles(node *corev1.Node) bool {
+	if node.Annotations[extension.AnnotationCustomUsageThresholds] == "" {
+		return p.defaults.aggregated != nil
+	}
+	own := p.thresholdsOf(node)
+	return own.aggregated != nil
+}
+
 func checkCustom(custom *extension.CustomUsageThresholds) error {
 	groups := []map[corev1.ResourceName]int64{custom.UsageThresholds, custom.ProdUsageThresholds}
 	if aggregated := custom.AggregatedUsage; aggregated != nil {
