@@ -23,13 +23,18 @@ type subject struct {
 // requireGet fails unless the user may get the subject: an answer reveals as much about an object as reading it would. The
 // error has the wording of the API server: user, verb, resource and namespace.
 func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject) error {
+	return require(ctx, decide, "get", about)
+}
+
+// require fails unless the user may do something with the subject.
+func require(ctx context.Context, decide authorizer.Authorizer, verb string, about subject) error {
 	caller, ok := request.UserFrom(ctx)
 	if !ok {
 		return apierrors.NewUnauthorized("the request has no user")
 	}
 	attributes := authorizer.AttributesRecord{
 		User:            caller,
-		Verb:            "get",
+		Verb:            verb,
 		Namespace:       about.namespace,
 		APIGroup:        about.resource.Group,
 		APIVersion:      about.resource.Version,

@@ -3,6 +3,8 @@ package diagnostics
 import (
 	"context"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
@@ -22,6 +24,12 @@ type PlacementReviewer interface {
 type NodeExplainer interface {
 	// ExplainNode returns the answer without its origin.
 	ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.NodeExplanationSpec) (diagnosticsv1alpha1.NodeExplanationStatus, error)
+}
+
+// NodeOverviewer lists nodes as co-location sees them. Errors that are an APIStatus reach the user as they are.
+type NodeOverviewer interface {
+	// NodeOverviews returns the nodes that the selector matches, or the one with the name unless that is empty.
+	NodeOverviews(ctx context.Context, name string, matching labels.Selector) (*diagnosticsv1alpha1.NodeOverviewList, error)
 }
 
 // AgentExplainer answers what the agents of nodes know. Errors that are an APIStatus reach the user as they are.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metainternalversion "k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -105,6 +106,30 @@ type measured struct {
 func (m measured) Create(ctx context.Context, object runtime.Object, check rest.ValidateObjectFunc, options *metav1.CreateOptions) (runtime.Object, error) {
 	begin := m.clock.Now()
 	answer, err := m.creation.Create(ctx, object, check, options)
+	m.instruments.observe(m.kind, m.clock.Since(begin), err)
+	return answer, err
+}
+
+// measuredReading is a resource whose reads are measured.
+type measuredReading struct {
+	reading
+	kind        string
+	instruments *instruments
+	clock       clock.PassiveClock
+}
+
+// Get returns one object.
+func (m measuredReading) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+	begin := m.clock.Now()
+	answer, err := m.reading.Get(ctx, name, options)
+	m.instruments.observe(m.kind, m.clock.Since(begin), err)
+	return answer, err
+}
+
+// List returns the objects that the options select.
+func (m measuredReading) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
+	begin := m.clock.Now()
+	answer, err := m.reading.List(ctx, options)
 	m.instruments.observe(m.kind, m.clock.Since(begin), err)
 	return answer, err
 }

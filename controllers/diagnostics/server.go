@@ -52,6 +52,8 @@ type Server struct {
 	// Pods and Nodes answer.
 	Pods  PodExplainer
 	Nodes NodeExplainer
+	// Overviews lists nodes.
+	Overviews NodeOverviewer
 	// Placements answers where pods would go.
 	Placements PlacementReviewer
 	// Agents answer what only the agents of nodes know; nil where they cannot be asked.
@@ -201,6 +203,7 @@ func (s *Server) build(config *genericapiserver.Config) (*genericapiserver.Gener
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(diagnosticsv1alpha1.GroupVersion.Group, scheme,
 		runtime.NewParameterCodec(scheme), serializer.NewCodecFactory(scheme))
+	group.NegotiatedSerializer = textual{group.NegotiatedSerializer}
 	resources, err := s.resources(config.Authorization.Authorizer)
 	if err != nil {
 		return nil, err
@@ -226,7 +229,7 @@ func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storag
 		{"nodeexplanationbatches", batchKind.Kind, &nodeExplanationBatches{nodes: nodes}},
 		{"placementreviews", reviewKind.Kind, &placementReviews{reviewer: s.Placements, authorizer: decide}},
 	}
-	kinds := make([]string, 0, len(served))
+	kinds := []string{overviewKind.Kind}
 	for _, resource := range served {
 		kinds = append(kinds, resource.kind)
 	}
@@ -234,7 +237,8 @@ func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storag
 	if err != nil {
 		return nil, err
 	}
-	resources := map[string]rest.Storage{}
+	overviews := &nodeOverviews{overviewer: s.Overviews, authorizer: decide}
+	resources := map[string]rest.Storage{"nodeoverviews": measuredReading{reading: overviews, kind: overviewKind.Kind, instruments: instruments, clock: s.Clock}}
 	for _, resource := range served {
 		resources[resource.name] = measured{creation: resource.creation, kind: resource.kind, instruments: instruments, clock: s.Clock}
 	}

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
 	"k8s.io/apiserver/pkg/authentication/user"
@@ -33,9 +34,11 @@ import (
 
 var noon = time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC)
 
-// recorder answers both kinds of questions and records what it was asked.
+// recorder answers all kinds of questions and records what it was asked.
 type recorder struct {
 	pods []string
+	// overviews are the names and selectors of nodes.
+	overviews []string
 	// mu guards nodes, about which several questions are asked at the same time.
 	mu    sync.Mutex
 	nodes []string
@@ -90,6 +93,34 @@ func (r *recorder) ReviewPlacements(_ context.Context, question *diagnosticsv1al
 	return answer, r.err
 }
 
+// NodeOverviews lists two nodes, of which the second one says nothing, or the one that is asked for.
+func (r *recorder) NodeOverviews(_ context.Context, name string, matching labels.Selector) (*diagnosticsv1alpha1.NodeOverviewList, error) {
+	r.overviews = append(r.overviews, name+" "+matching.String())
+	if name != "" && name == r.gone {
+		return nil, fmt.Errorf("get node: %w", apierrors.NewNotFound(corev1.Resource("nodes"), name))
+	}
+	node := func(name string) diagnosticsv1alpha1.NodeOverview {
+		return diagnosticsv1alpha1.NodeOverview{
+			TypeMeta:   metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeOverview"},
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"pool": "gold"}},
+			Load:       diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown},
+		}
+	}
+	one, two := node("n1"), node("n2")
+	one.Load = diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadHot, Message: "cpu usage 75% > threshold 65%"}
+	one.Metric.State = diagnosticsv1alpha1.MetricFresh
+	one.CPU = diagnosticsv1alpha1.ResourceOverview{
+		Allocatable: 20000, RawAllocatable: new(int64(10000)), Used: new(int64(7500)), BatchRequested: new(int64(1000)), BatchAllocatable: new(int64(2000)),
+	}
+	one.Memory = diagnosticsv1alpha1.ResourceOverview{Allocatable: 32 << 30}
+	list := &diagnosticsv1alpha1.NodeOverviewList{
+		TypeMeta: metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "NodeOverviewList"},
+		Items:    []diagnosticsv1alpha1.NodeOverview{one, two},
+	}
+	list.Items = slices.DeleteFunc(list.Items, func(n diagnosticsv1alpha1.NodeOverview) bool { return name != "" && n.Name != name })
+	return list, r.err
+}
+
 // newTestServer serves the whole API over HTTP for one user with the permissions that allow grants.
 func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attributes) bool) *httptest.Server {
 	t.Helper()
@@ -100,7 +131,7 @@ func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attr
 	t.Cleanup(func() { listener.Close() })
 	explainer.clock = clocktesting.NewFakePassiveClock(noon)
 	server := &Server{
-		Pods: explainer, Nodes: explainer, Placements: explainer, Identity: "manager-1", Leader: func() bool { return true },
+		Pods: explainer, Nodes: explainer, Overviews: explainer, Placements: explainer, Identity: "manager-1", Leader: func() bool { return true },
 		Clock: explainer.clock, Registerer: explainer.metrics,
 	}
 	config, err := server.newConfig(listener)
@@ -203,7 +234,7 @@ func TestANodeAnswerSaysWhoAnsweredAndWhen(t *testing.T) {
 	}
 }
 
-func TestDiscoveryOffersCreationOnly(t *testing.T) {
+func TestDiscoveryOffersQuestionsAndTheListOfNodes(t *testing.T) {
 	server := newTestServer(t, &recorder{}, everything)
 	_, data := send(t, server, http.MethodGet, "/apis/diagnostics.koordinator.sh/v1alpha1", "application/json", "")
 	got := map[string]metav1.APIResource{}
@@ -213,6 +244,7 @@ func TestDiscoveryOffersCreationOnly(t *testing.T) {
 		}
 	}
 	want := map[string]metav1.APIResource{
+		"nodeoverviews":          {Kind: "NodeOverview", SingularName: "nodeoverview", Verbs: metav1.Verbs{"get", "list"}},
 		"placementreviews":       {Kind: "PlacementReview", SingularName: "placementreview", Verbs: metav1.Verbs{"create"}},
 		"podexplanations":        {Kind: "PodExplanation", Namespaced: true, SingularName: "podexplanation", Verbs: metav1.Verbs{"create"}},
 		"nodeexplanations":       {Kind: "NodeExplanation", SingularName: "nodeexplanation", Verbs: metav1.Verbs{"create"}},

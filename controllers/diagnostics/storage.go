@@ -21,7 +21,17 @@ type creation interface {
 	rest.TableConvertor
 }
 
+// The capabilities of what is read: one object or a list, and its rendering as a table.
+type reading interface {
+	rest.Storage
+	rest.Scoper
+	rest.SingularNameProvider
+	rest.Getter
+	rest.Lister
+}
+
 var (
+	_ reading  = (*nodeOverviews)(nil)
 	_ creation = (*podExplanations)(nil)
 	_ creation = (*nodeExplanations)(nil)
 	_ creation = (*nodeExplanationBatches)(nil)
@@ -79,8 +89,9 @@ func summaryColumn() metav1.TableColumnDefinition {
 
 // Kinds as errors name them.
 var (
-	podKind    = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
-	nodeKind   = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
-	batchKind  = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
-	reviewKind = diagnosticsv1alpha1.GroupVersion.WithKind("PlacementReview").GroupKind()
+	podKind      = diagnosticsv1alpha1.GroupVersion.WithKind("PodExplanation").GroupKind()
+	nodeKind     = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
+	batchKind    = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
+	overviewKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeOverview").GroupKind()
+	reviewKind   = diagnosticsv1alpha1.GroupVersion.WithKind("PlacementReview").GroupKind()
 )

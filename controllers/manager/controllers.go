@@ -20,8 +20,8 @@ import (
 	"koordinator.sh/koord/controllers/sloconfig"
 )
 
-// addControllers adds the controllers and returns who answers questions about nodes.
-func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, configuration sloconfig.Options) (diagnostics.NodeExplainer, error) {
+// addControllers adds the controllers, and who answers questions about nodes to the server.
+func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, configuration sloconfig.Options, server *diagnostics.Server) error {
 	store, predictions := configuration.Store, noderesource.NewPredictions()
 	adders := []struct {
 		name string
@@ -40,11 +40,15 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 	}
 	for _, adder := range adders {
 		if err := adder.add(); err != nil {
-			return nil, fmt.Errorf("add %s: %w", adder.name, err)
+			return fmt.Errorf("add %s: %w", adder.name, err)
 		}
 	}
 	explainer := noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name())
-	return explainer.WithPredictions(predictions).WithDevices(mgr.GetAPIReader()).WithExtensions(mgr.GetAPIReader(), options.SharedGPU), nil
+	server.Nodes = explainer.WithPredictions(predictions).WithDevices(mgr.GetAPIReader()).WithExtensions(mgr.GetAPIReader(), options.SharedGPU)
+	server.Overviews = &noderesource.Overviewer{
+		Reader: mgr.GetClient(), Settings: mgr.GetAPIReader(), Namespace: options.ConfigNamespace, Config: store, Clock: clock.RealClock{},
+	}
+	return nil
 }
 
 // warmCaches fills the caches of a standby, whose controllers do not run: it answers questions from them at once, and

@@ -139,8 +139,17 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err != nil {
 		return nil, fmt.Errorf("create the manager: %w", err)
 	}
-	nodes, err := addControllers(ctx, mgr, options, configuration)
-	if err != nil {
+	server := &diagnostics.Server{
+		BindAddress: options.DiagnosticsBindAddress,
+		Port:        options.DiagnosticsPort,
+		Kubeconfig:  options.Kubeconfig,
+		Certificate: serving,
+		Identity:    lock.Identity(),
+		Leader:      func() bool { return closed(mgr.Elected()) },
+		Clock:       clock.RealClock{},
+		Registerer:  metrics.Registry,
+	}
+	if err := addControllers(ctx, mgr, options, configuration, server); err != nil {
 		return nil, err
 	}
 	if err := addAdmission(ctx, mgr, options, serving); err != nil {
@@ -154,17 +163,6 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	}
 	if err := addRecommender(ctx, mgr, &options.RecommenderOptions); err != nil {
 		return nil, err
-	}
-	server := &diagnostics.Server{
-		BindAddress: options.DiagnosticsBindAddress,
-		Port:        options.DiagnosticsPort,
-		Kubeconfig:  options.Kubeconfig,
-		Certificate: serving,
-		Nodes:       nodes,
-		Identity:    lock.Identity(),
-		Leader:      func() bool { return closed(mgr.Elected()) },
-		Clock:       clock.RealClock{},
-		Registerer:  metrics.Registry,
 	}
 	asked, err := schedulerclient.New(config, options.SchedulerEndpoint, verifyScheduler)
 	if err != nil {

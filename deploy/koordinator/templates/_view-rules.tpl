@@ -24,4 +24,7 @@
   - apiGroups: [diagnostics.koordinator.sh]
     resources: [nodeexplanationbatches, nodeexplanations, placementreviews, podexplanations]
     verbs: [create]
+  - apiGroups: [diagnostics.koordinator.sh]
+    resources: [nodeoverviews]
+    verbs: [get, list]
 {{- end }}
