@@ -12,6 +12,11 @@ import (
 
 // splitJSON reads a list in JSON: the elements of the top level's items.
 func splitJSON(r io.Reader, item func([]byte) error) error {
+	return splitMembers(r, item, func(_, _ []byte) error { return nil })
+}
+
+// splitMembers reads a list in JSON: the elements of the top level's items, and its other members with their names in quotes.
+func splitMembers(r io.Reader, item func([]byte) error, other func(key, value []byte) error) error {
 	b := bufio.NewReaderSize(r, 64<<10)
 	if err := expect(b, '{'); err != nil {
 		return err
@@ -31,7 +36,10 @@ func splitJSON(r io.Reader, item func([]byte) error) error {
 		if string(key) == `"items"` {
 			err = splitItems(b, item)
 		} else {
-			_, err = value(b, key[:0])
+			var text []byte
+			if text, err = value(b, nil); err == nil {
+				err = other(key, text)
+			}
 		}
 		if err != nil {
 			return err

@@ -35,11 +35,17 @@ type nodesRead struct {
 	descheduler *objects.Descheduler
 }
 
-// Nodes lists nodes, their pods and their NodeMetrics at the same time. Only the nodes are indispensable.
+// Nodes lists nodes as koord-manager sees them, which has all of it at hand. Where it does not answer, or not all, and for what it does not
+// know, Nodes lists the nodes, their pods and their NodeMetrics at the same time. Only the nodes are indispensable.
 func (s *Source) Nodes(ctx context.Context, query source.NodeQuery) (*diagnosticsv1alpha1.NodeOverviewList, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
+	}
+	if query.Names == nil && query.FieldSelector == "" && !query.Operands && !query.Balance {
+		if list := c.nodeOverviews(ctx, query.LabelSelector); list != nil {
+			return list, nil
+		}
 	}
 	r := &nodesRead{}
 	if err := s.readNodes(ctx, c, query, r); err != nil {
