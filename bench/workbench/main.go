@@ -1,6 +1,6 @@
 // Workbench measures koordctl as whole processes on a real API server with many nodes and pods: its commands beside kubectl's, and its
-// terminal interface in a pseudo-terminal. The control plane runs on the same machine, but no component of koord: what has no answer without
-// one is answered from API objects alone.
+// terminal interface in a pseudo-terminal. The control plane and koord-manager run on the same machine, but no other component of koord: what
+// has no answer without one is answered from API objects alone.
 package main
 
 import (
@@ -18,7 +18,8 @@ import (
 
 // settings of a measurement.
 type settings struct {
-	koordctl, kubectl string
+	// manager is empty for none.
+	koordctl, kubectl, manager string
 	// nodes of the cluster, each with pods.
 	nodes, pods int
 	// runs of each command, taking turns.
@@ -53,6 +54,13 @@ func run(ctx context.Context, args []string) (err error) {
 	if err := populate(ctx, plane, chosen); err != nil {
 		return fmt.Errorf("create the nodes: %w", err)
 	}
+	if chosen.manager != "" {
+		manager, err := startManager(ctx, plane, chosen)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, manager.Stop()) }()
+	}
 	metrics, err := serveMetrics(ctx, plane, chosen.nodes)
 	if err != nil {
 		return fmt.Errorf("serve the metrics API: %w", err)
@@ -69,6 +77,7 @@ func parse(args []string) (chosen settings, err error) {
 	flags := flag.NewFlagSet("workbench", flag.ContinueOnError)
 	flags.StringVar(&chosen.koordctl, "koordctl", "bin/koordctl", "koordctl to measure")
 	flags.StringVar(&chosen.kubectl, "kubectl", "kubectl", "kubectl to compare with")
+	flags.StringVar(&chosen.manager, "manager", "bin/koord-manager", "koord-manager that answers koordctl; empty for none")
 	flags.IntVar(&chosen.nodes, "nodes", 5000, "nodes of the cluster")
 	flags.IntVar(&chosen.pods, "pods", 10, "pods of each node")
 	flags.IntVar(&chosen.runs, "runs", 5, "runs of each command")
