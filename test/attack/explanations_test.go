@@ -74,6 +74,7 @@ func callers(t *testing.T) []caller {
 	if _, err := roles.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: nodeReader}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list"}},
 		{APIGroups: []string{"diagnostics.koordinator.sh"}, Resources: []string{"nodeexplanations", "nodeexplanationbatches"}, Verbs: []string{"create"}},
+		{APIGroups: []string{"diagnostics.koordinator.sh"}, Resources: []string{"nodeoverviews"}, Verbs: []string{"get", "list"}},
 	}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func callers(t *testing.T) []caller {
 	}
 }
 
-// query is a question, with the names that it has itself.
+// query is a question, with the names that it has itself; without a body it reads.
 type query struct {
 	path, body string
 	has        []string
@@ -127,6 +128,8 @@ func queries() []query {
 	}
 	names, _ := json.Marshal(nodeNames)
 	return append(list,
+		query{path: diagnosticsPath + "/nodeoverviews"},
+		query{path: diagnosticsPath + "/nodeoverviews/" + nodeNames[0], has: nodeNames[:1]},
 		query{path: diagnosticsPath + "/nodeexplanationbatches", has: nodeNames, body: fmt.Sprintf(`{"spec":{"nodeNames":%s,"maxParts":1000}}`, names)},
 		query{
 			path: diagnosticsPath + "/nodeexplanationbatches", has: nodeNames,
@@ -139,8 +142,11 @@ var forms = map[string]string{"JSON": "application/json", "table": "application/
 
 // send asks, and returns whatever is sent back.
 func (q query) send(ctx context.Context, client kubernetes.Interface, accept string) (string, error) {
-	body, err := client.CoreV1().RESTClient().Post().AbsPath(q.path).SetHeader("Accept", accept).SetHeader("Content-Type", "application/json").
-		Body([]byte(q.body)).DoRaw(ctx)
+	ask := client.CoreV1().RESTClient().Get()
+	if q.body != "" {
+		ask = client.CoreV1().RESTClient().Post().Body([]byte(q.body))
+	}
+	body, err := ask.AbsPath(q.path).SetHeader("Accept", accept).SetHeader("Content-Type", "application/json").DoRaw(ctx)
 	if err != nil {
 		return string(body) + err.Error(), err
 	}

@@ -22,6 +22,17 @@ func TestStockKubectlGetsAnExplanation(t *testing.T) {
 	}
 }
 
+func TestStockKubectlListsNodesAsCoLocationSeesThem(t *testing.T) {
+	result := kubectl(t, "", "get", "nodeoverviews", "-o", "wide")
+	if result.Code != 0 || !strings.HasPrefix(result.Stdout, "NAME ") || !strings.Contains(result.Stdout, "sim-0007") || !strings.Contains(result.Stdout, "> threshold 65%") {
+		t.Errorf("exit code %d\n%s%s", result.Code, result.Stdout, result.Stderr)
+	}
+	result = kubectl(t, "", "get", "nodeoverviews", "sim-9999")
+	if result.Code == 0 || !strings.Contains(result.Stderr, `nodes "sim-9999" not found`) {
+		t.Errorf("exit code %d\n%s%s", result.Code, result.Stdout, result.Stderr)
+	}
+}
+
 func TestHelmSeesTheRelease(t *testing.T) {
 	flags := genericclioptions.NewConfigFlags(true)
 	path := shared.Directory() + "/kubeconfig"

@@ -3,9 +3,12 @@ package integration
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -67,6 +70,27 @@ func TestTopNodesShowsEveryNodeWithItsState(t *testing.T) {
 		}
 		if len(states) != nodes {
 			return fmt.Errorf("%d nodes, want %d", len(states), nodes)
+		}
+		return nil
+	})
+}
+
+// TestTheManagerListsNodesAsTheirObjectsSay: `top nodes` of all nodes is koord-manager's answer, -o json is read from the objects.
+func TestTheManagerListsNodesAsTheirObjectsSay(t *testing.T) {
+	asked := koordctl(t, 0, "top", "nodes", "-v=6")
+	if !strings.Contains(asked.Stderr, "/nodeoverviews") || strings.Contains(asked.Stderr, "/nodemetrics") {
+		t.Errorf("koord-manager was not asked, or not alone:\n%s", asked.Stderr)
+	}
+	sandboxtest.Eventually(t, patience, func() error {
+		var list diagnosticsv1alpha1.NodeOverviewList
+		if err := json.Unmarshal([]byte(kubectl(t, "", "get", "nodeoverviews", "-o", "json").Stdout), &list); err != nil {
+			return err
+		}
+		read := answer[diagnosticsv1alpha1.NodeOverviewList](t, "NodeOverviewList", "top", "nodes")
+		ignored := cmpopts.IgnoreFields(diagnosticsv1alpha1.NodeOverview{}, "Balance")
+		operands := cmpopts.IgnoreFields(diagnosticsv1alpha1.LoadOverview{}, "Operands", "Message") // a message has an age
+		if diff := cmp.Diff(read.Items, list.Items, ignored, operands); diff != "" {
+			return fmt.Errorf("koordctl reads, and koord-manager lists (-read +listed):\n%s", diff)
 		}
 		return nil
 	})
