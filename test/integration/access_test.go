@@ -24,7 +24,7 @@ func TestStockKubectlGetsAnExplanation(t *testing.T) {
 
 func TestStockKubectlListsNodesAsCoLocationSeesThem(t *testing.T) {
 	result := kubectl(t, "", "get", "nodeoverviews", "-o", "wide")
-	if result.Code != 0 || !strings.HasPrefix(result.Stdout, "NAME ") || !strings.Contains(result.Stdout, "sim-0007") || !strings.Contains(result.Stdout, "> threshold 65%") {
+	if result.Code != 0 || !strings.HasPrefix(result.Stdout, "NAME ") || !strings.Contains(result.Stdout, "sim-0007") || !strings.Contains(result.Stdout, "expired after") {
 		t.Errorf("exit code %d\n%s%s", result.Code, result.Stdout, result.Stderr)
 	}
 	result = kubectl(t, "", "get", "nodeoverviews", "sim-9999")
