@@ -63,6 +63,17 @@ func TestKoordctlDoesNotLinkKubernetesServers(t *testing.T) {
 	}
 }
 
+// TestProgramsDoNotLinkWhatMakesTheDocumentation: a terminal emulator is needed to record programs, and by none of them.
+func TestProgramsDoNotLinkWhatMakesTheDocumentation(t *testing.T) {
+	for _, p := range list(t, "./cmd/...") {
+		for _, dep := range p.Deps {
+			if within(dep, module+"/build") || within(dep, "github.com/charmbracelet/x/vt") {
+				t.Errorf("%s links %s", p.ImportPath, dep)
+			}
+		}
+	}
+}
+
 func TestOnlySchedulerAndSandboxImportKubernetes(t *testing.T) {
 	allowed := []string{module + "/scheduler", module + "/sandbox/controlplane", module + "/cmd/koord-scheduler", module + "/bench", module + "/test"}
 	for _, p := range list(t, "./...") {

@@ -1,4 +1,4 @@
-package main
+package picture
 
 // Block and box characters are drawn as rectangles that fill their cells: fonts leave gaps between them, and differ.
 
