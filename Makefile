@@ -19,7 +19,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
+.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,10 @@ real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet,
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh
+
+recordings: build ## Record what the README and the guide show, from a sandbox, into docs/recordings (about 5 minutes).
+	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./build/recording
 
 generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI definitions and the pages of codes and commands.
 	$(MAKE) -C api generate
