@@ -2,6 +2,7 @@ package configuration
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -58,7 +59,7 @@ func groupNamed(groups []configmerge.Group, path KeyPath) (configmerge.Group, er
 	wanted := path.segments[1].text
 	var names []string
 	for i, group := range groups {
-		name := strings.TrimPrefix(group.Layer, "node strategy ")
+		name := strings.TrimPrefix(group.Layer, nodeStrategy)
 		if name == wanted || fmt.Sprint(i) == wanted {
 			return group, nil
 		}
@@ -96,4 +97,20 @@ func atOrBelow(path, below string) bool {
 func ReadNode(path KeyPath, node string, settings []diagnosticsv1alpha1.Setting) []SettingInForce {
 	group := configmerge.Group{Layer: node, Settings: settings}
 	return settingsOf(path.Key, group, path.InStrategy(), false)
+}
+
+// nodeStrategy is before the name of a node strategy in the name of its layer; one without a name has # and its number there.
+const nodeStrategy = "node strategy "
+
+// Name is the key path of the value, by which it is read and set: that of the node strategy where it holds for one.
+func (s *SettingInForce) Name() string {
+	name, own := strings.CutPrefix(s.Strategy, nodeStrategy)
+	if !own {
+		return JoinKey(s.Key, s.Path)
+	}
+	if number, err := strconv.Atoi(strings.TrimPrefix(name, "#")); err == nil && name[0] == '#' {
+		name = strconv.Itoa(number - 1)
+	}
+	layout, _ := configmerge.LayoutOf(s.Key)
+	return JoinKey(s.Key, fmt.Sprintf("%s[%s].%s", layout.NodesField, name, s.Path))
 }
