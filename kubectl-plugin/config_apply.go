@@ -6,6 +6,8 @@ import (
 	"maps"
 
 	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configApplyLong = `Write a configuration from a file: a ConfigMap, or its data alone. Keys that the file does not name stay as they are.
@@ -21,7 +23,7 @@ const configApplyExamples = `  # Show the plan, then ask
 
 func newConfigApplyCommand(s *session) *cobra.Command {
 	o := &changeFlags{}
-	proposal := &proposalFlags{}
+	proposed := &proposalFlags{}
 	cmd := &cobra.Command{
 		Use:     "apply -f FILE",
 		Short:   "Apply a configuration from a file, after showing the plan and asking",
@@ -29,23 +31,23 @@ func newConfigApplyCommand(s *session) *cobra.Command {
 		Example: fmt.Sprintf(configApplyExamples, s.Name),
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if proposal.file == "" {
+			if proposed.file == "" {
 				return usage("must specify --filename")
 			}
-			o.inputTaken = proposal.file == "-"
+			o.inputTaken = proposed.file == "-"
 			if err := o.complete(); err != nil {
 				return err
 			}
-			return applyProposal(cmd.Context(), s, o, proposal, causeOf(s, cmd, []string{"-f", proposal.file}))
+			return applyProposal(cmd.Context(), s, o, proposed, causeOf(s, cmd, []string{"-f", proposed.file}))
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().StringVarP(&proposal.file, "filename", "f", "", "File that contains the configuration, - for standard input")
+	cmd.Flags().StringVarP(&proposed.file, "filename", "f", "", "File that contains the configuration, - for standard input")
 	return cmd
 }
 
 // applyProposal commits what a file or a revision holds.
-func applyProposal(ctx context.Context, s *session, o *changeFlags, proposal *proposalFlags, cause string) error {
+func applyProposal(ctx context.Context, s *session, o *changeFlags, proposed *proposalFlags, cause string) error {
 	configurator, err := s.configurator()
 	if err != nil {
 		return err
@@ -54,13 +56,13 @@ func applyProposal(ctx context.Context, s *session, o *changeFlags, proposal *pr
 	if err != nil {
 		return err
 	}
-	data, err := proposal.data(ctx, s, configurator, current, nil)
+	data, err := proposed.data(ctx, s, configurator, current, nil)
 	if err != nil {
 		return err
 	}
-	c := change{current: current, data: data, cause: cause, whole: true}
-	if proposal.file != "" {
-		c.redo = func(fresh map[string]string) (map[string]string, error) {
+	c := proposal.Change{Current: current, Data: data, Cause: cause, Whole: true}
+	if proposed.file != "" {
+		c.Redo = func(fresh map[string]string) (map[string]string, error) {
 			return replaceKeys(current.Data, data, fresh), nil
 		}
 	}

@@ -12,11 +12,11 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/config/configuration"
-	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/kubectl-plugin/prompt"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/proposal"
 )
 
 // changeFlags are the flags of every command that writes the configuration.
@@ -62,10 +62,10 @@ func (o *changeFlags) answerable(s *session) error {
 // allow refuses a plan with errors, and one that evicts more pods than was allowed. With --yes no user sees the plan, so that
 // evictions have to be allowed in advance.
 func (o *changeFlags) allow(s *session, made *madePlan) error {
-	if err := refuse(s, made.change, made.found, nothingWritten); err != nil {
+	if err := refuse(s, made.Change, made.Found, nothingWritten); err != nil {
 		return err
 	}
-	evicted := made.plan.Evictions()
+	evicted := made.Evictions()
 	asked := o.maxEvictions < 0 && (!o.yes || o.dryRun.On())
 	if asked || evicted <= max(o.maxEvictions, 0) {
 		return nil
@@ -74,48 +74,20 @@ func (o *changeFlags) allow(s *session, made *madePlan) error {
 	return finding.Wrap(err, finding.EvictionBudget, fmt.Sprintf("koordctl config plan shows them; --max-evictions %d allows them", evicted))
 }
 
-// change is a configuration on its way into the cluster.
-type change struct {
-	current *source.Configuration
-	data    map[string]string
-	// cause is the command, for the history.
-	cause string
-	// redo makes the change over another state; nil when it means one state only.
-	redo func(map[string]string) (map[string]string, error)
-	// whole says that whole keys are replaced, not fields of them.
-	whole bool
-}
-
 // causeOf is the command line as the history shows it.
 func causeOf(s *session, cmd *cobra.Command, args []string) string {
 	path := s.Name + strings.TrimPrefix(cmd.CommandPath(), cmd.Root().CommandPath())
 	return strings.Join(append([]string{path}, args...), " ")
 }
 
-// inForceNow is the configuration that the manager applies.
-func inForceNow(current *source.Configuration) configmerge.Config {
-	if current.Exists {
-		return inForce(current.Data, current.LastGood)
-	}
-	last, _ := configmerge.Parse(current.LastGood)
-	return configmerge.Gone(last)
-}
-
-// inForce is a configuration as the manager would apply it: a key that cannot be read keeps its last valid text.
-func inForce(data, lastGood map[string]string) configmerge.Config {
-	last, _ := configmerge.Parse(lastGood)
-	parsed, _ := configmerge.Parse(data)
-	return configmerge.KeepLastGood(last, parsed)
-}
-
 // commit checks a change, shows its plan, asks, and writes it.
-func (o *changeFlags) commit(ctx context.Context, s *session, configurator source.Configurator, c change) error {
-	if maps.Equal(c.data, c.current.Data) && c.current.Exists {
+func (o *changeFlags) commit(ctx context.Context, s *session, configurator source.Configurator, c proposal.Change) error {
+	if maps.Equal(c.Data, c.Current.Data) && c.Current.Exists {
 		return o.unchanged(ctx, s, configurator, c)
 	}
 	if err := o.answerable(s); err != nil {
 		// Errors are said first, because an answer would not help against them. Making the plan would be in vain.
-		return cmp.Or(refuse(s, c, c.current.Judge(c.data, nil), nothingWritten), err)
+		return cmp.Or(refuse(s, c, c.Current.Judge(c.Data, nil), nothingWritten), err)
 	}
 	made, err := makePlan(ctx, s, configurator, c)
 	if err != nil {
@@ -129,7 +101,7 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 			return err
 		}
 	}
-	if err := incomplete(s, made.missing, false); err != nil {
+	if err := incomplete(s, made.Missing, false); err != nil {
 		return err
 	}
 	if !o.dryRun.On() && !o.yes {
@@ -145,8 +117,8 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 }
 
 // agree asks the person at the terminal; without a yes it is an error.
-func (s *session) agree(ctx context.Context, c change) error {
-	agreed, err := prompt.Confirm(ctx, s.Streams.In, s.Streams.ErrOut, "Write this to "+configMapName(c.current)+"?")
+func (s *session) agree(ctx context.Context, c proposal.Change) error {
+	agreed, err := prompt.Confirm(ctx, s.Streams.In, s.Streams.ErrOut, "Write this to "+c.Subject()+"?")
 	if errors.Is(err, context.Canceled) {
 		lineTo(s.Streams.ErrOut, "Nothing was written.")
 	}
@@ -157,16 +129,16 @@ func (s *session) agree(ctx context.Context, c change) error {
 }
 
 // unchanged says that there is nothing to write. A program gets the plan as of any change, without what was applied.
-func (o *changeFlags) unchanged(ctx context.Context, s *session, configurator source.Configurator, c change) error {
+func (o *changeFlags) unchanged(ctx context.Context, s *session, configurator source.Configurator, c proposal.Change) error {
 	if o.text() {
-		lineTo(s.Streams.Out, "%s unchanged", configMapName(c.current))
+		lineTo(s.Streams.Out, "%s unchanged", c.Subject())
 		return nil
 	}
 	made, err := makePlan(ctx, s, configurator, c)
 	if err != nil {
 		return err
 	}
-	if err := incomplete(s, made.missing, false); err != nil {
+	if err := incomplete(s, made.Missing, false); err != nil {
 		return err
 	}
 	return o.report(s, made, nil)
@@ -177,27 +149,22 @@ const nothingWritten = "nothing was written"
 
 // refuse ends with the errors of a change; consequence is what follows. What is wrong already and stays so is no error of
 // the change.
-func refuse(s *session, c change, found []decision.Finding, consequence string) error {
-	var errs []decision.Finding
-	for _, f := range found {
-		if f.Rejects() && c.data[f.Key] != c.current.Data[f.Key] {
-			errs = append(errs, f)
-		}
-	}
+func refuse(s *session, c proposal.Change, found []decision.Finding, consequence string) error {
+	errs := c.Rejected(found)
 	if len(errs) == 0 {
 		return nil
 	}
 	options := s.printerOptions()
 	options.Style = s.errorStyle()
-	if err := printer.ConfigFindings(s.Streams.ErrOut, "the new "+configMapName(c.current), errs, options); err != nil {
+	if err := printer.ConfigFindings(s.Streams.ErrOut, "the new "+c.Subject(), errs, options); err != nil {
 		return err
 	}
 	return finding.Wrap(fmt.Errorf("the new configuration has errors, and %s", consequence), errs[0].Code, "")
 }
 
-func (o *changeFlags) report(s *session, made *madePlan, result *applied) error {
+func (o *changeFlags) report(s *session, made *madePlan, result *proposal.Written) error {
 	if o.format == "name" {
-		lineTo(s.Streams.Out, "%s", configMapName(made.change.current))
+		lineTo(s.Streams.Out, "%s", made.Change.Subject())
 		return nil
 	}
 	if !o.text() {
@@ -215,6 +182,6 @@ func (o *changeFlags) report(s *session, made *madePlan, result *applied) error 
 	case result.Revision > 0:
 		suffix = fmt.Sprintf(" (revision %d)", result.Revision)
 	}
-	lineTo(s.Streams.Out, "%s configured%s", configMapName(made.change.current), suffix)
+	lineTo(s.Streams.Out, "%s configured%s", made.Change.Subject(), suffix)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configDiffLong = `Compare the settings of the cluster's configuration, layer by layer, with a change, a file or a revision. Without any of them,
@@ -75,7 +76,7 @@ func (o *configDiffOptions) run(ctx context.Context, s *session, args []string) 
 	if err != nil {
 		return false, err
 	}
-	if err := refuse(s, change{current: current, data: next}, current.Judge(next, nil), "it cannot be compared"); err != nil {
+	if err := refuse(s, proposal.Change{Current: current, Data: next}, current.Judge(next, nil), "it cannot be compared"); err != nil {
 		return false, err
 	}
 	changes := configplan.SettingChanges(readable(s, old), readable(s, next))

@@ -19,6 +19,7 @@ import (
 	decision "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configEditLong = `Edit the configuration in your editor: KUBE_EDITOR, else EDITOR, else vi. If the text has errors, they are shown above it and
@@ -59,7 +60,7 @@ func runConfigEdit(ctx context.Context, s *session, o *changeFlags, cause string
 	if err != nil {
 		return err
 	}
-	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause, whole: true, redo: func(fresh map[string]string) (map[string]string, error) {
+	return o.commit(ctx, s, configurator, proposal.Change{Current: current, Data: data, Cause: cause, Whole: true, Redo: func(fresh map[string]string) (map[string]string, error) {
 		return replaceKeys(current.Data, data, fresh), nil
 	}})
 }

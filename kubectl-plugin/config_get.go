@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configGetLong = `Print the settings in force and the layer each comes from; for a single value, print the value alone.
@@ -119,13 +120,13 @@ func warnRejected(s *session, current *source.Configuration) {
 
 // warnMissing reports that there is no ConfigMap, and what is in force in its place.
 func warnMissing(s *session, current *source.Configuration) {
-	for _, problem := range inForceNow(current).Problems() {
+	for _, problem := range proposal.InForceNow(current).Problems() {
 		lineTo(s.Streams.ErrOut, "Warning: %s", s.errorStyle().Clean(problem.String()))
 	}
 }
 
 func (o *configGetOptions) settings(ctx context.Context, configurator source.Configurator, current *source.Configuration, paths []decision.KeyPath) ([]decision.SettingInForce, error) {
-	config := inForceNow(current)
+	config := proposal.InForceNow(current)
 	var node *corev1.Node
 	if o.node != "" {
 		var err error

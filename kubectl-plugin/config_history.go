@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/decision/config/configplan"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configHistoryLong = `List the revisions of the configuration, the newest last, with what changed in each. They are ControllerRevisions in the
@@ -95,7 +96,7 @@ func describeRevisions(revisions []source.Revision, current *source.Configuratio
 		object := revisionObject{Revision: revision.Number, Time: revision.Time, User: revision.User, Cause: revision.Cause, Data: revision.Data,
 			InForce: current.Exists && i == len(revisions)-1 && maps.Equal(revision.Data, current.Data)}
 		if i > 0 {
-			object.Changes = configplan.SettingChanges(inForce(revisions[i-1].Data, nil), inForce(revision.Data, nil))
+			object.Changes = configplan.SettingChanges(proposal.InForce(revisions[i-1].Data, nil), proposal.InForce(revision.Data, nil))
 		}
 		out = append(out, object)
 	}

@@ -5,20 +5,16 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/finding"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/config/configplan"
 	decision "koordinator.sh/koord/decision/config/configuration"
-	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configPlanLong = `Show what a change of the configuration would do, without making it: which nodes match which strategy, which settings change on
@@ -112,11 +108,11 @@ func (o *proposalFlags) plan(ctx context.Context, s *session, args []string, con
 			return nil, err
 		}
 	}
-	made, err := makePlan(ctx, s, configurator, change{current: current, data: data})
+	made, err := makePlan(ctx, s, configurator, proposal.Change{Current: current, Data: data})
 	if err != nil {
 		return nil, err
 	}
-	return made, refuse(s, made.change, made.found, consequence)
+	return made, refuse(s, made.Change, made.Found, consequence)
 }
 
 type configPlanOptions struct {
@@ -168,70 +164,40 @@ func (o *configPlanOptions) run(ctx context.Context, s *session, args []string) 
 	if err != nil {
 		return false, err
 	}
-	return !made.plan.Empty(), o.check(s, plainFindings(made.found), made.missing)
+	return !made.Empty(), o.check(s, plainFindings(made.Found), made.Missing)
 }
 
-// madePlan is a plan with what was noticed on the way.
+// madePlan is a plan, with what became of the change where that was written.
 type madePlan struct {
-	change  change
-	plan    *configplan.Plan
-	found   []decision.Finding
-	unknown unknown.Inputs
-	missing []string
-	applied *applied
+	*proposal.Plan
+	applied *proposal.Written
 }
 
 // makePlan reads what the change has an effect on and computes it.
-func makePlan(ctx context.Context, s *session, configurator source.Configurator, c change) (*madePlan, error) {
+func makePlan(ctx context.Context, s *session, configurator source.Configurator, c proposal.Change) (*madePlan, error) {
 	defer s.collectLess()()
-	impact, err := configurator.Impact(ctx)
+	plan, err := proposal.Of(ctx, configurator, c, s.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
-	before := inForceNow(c.current)
-	in := configplan.Input{
-		Old: before, New: inForce(c.data, before.Data()), Nodes: impact.Nodes, Pods: impact.Pods, Metrics: impact.Metrics,
-		Quotas: impact.Quotas, QuotaArgs: c.current.ElasticQuota, Features: c.current.Features, Unknown: unknown.Inputs{}, Now: s.Clock.Now(),
-	}
-	maps.Copy(in.Unknown, c.current.Unknown)
-	maps.Copy(in.Unknown, impact.Unknown)
-	if impact.KnowsSLOs {
-		// None at all is known too, and then every node lacks its own.
-		in.SLOs = append([]slov1alpha1.NodeSLO{}, impact.SLOs...)
-	}
-	if c.data[configuration.CPUNormalizationConfigKey] != c.current.Data[configuration.CPUNormalizationConfigKey] {
-		cpus, err := configurator.CPUs(ctx)
-		if err != nil {
-			impact.Incomplete = append(impact.Incomplete, "the CPUs of the nodes are unknown, and so is the effect of normalization: "+err.Error())
-			in.Unknown[unknown.Topologies] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownFailed, Message: err.Error()}
-			if coded, ok := finding.From(err); ok && coded.Code == finding.Forbidden {
-				in.Unknown[unknown.Topologies] = unknown.Cause{Reason: diagnosticsv1alpha1.UnknownForbidden, Message: err.Error()}
-			}
-		}
-		in.CPUs = cpus
-	}
-	plan := configplan.Of(in)
-	return &madePlan{
-		change: c, plan: plan, unknown: in.Unknown, found: append(c.current.Judge(c.data, impact.Nodes), plan.Findings()...),
-		missing: slices.Concat(impact.Incomplete, c.current.Incomplete, plan.Incomplete),
-	}, nil
+	return &madePlan{Plan: plan}, nil
 }
 
 // view is what is printed of a plan.
 func (m *madePlan) view() printer.ConfigPlanView {
-	return printer.ConfigPlanView{Subject: configMapName(m.change.current), Plan: m.plan, Findings: m.found}
+	return printer.ConfigPlanView{Subject: m.Change.Subject(), Plan: m.Plan.Plan, Findings: m.Found}
 }
 
 // list is the plan as an object: one item a node, the rest beside them.
 func (m *madePlan) list() (*unstructured.UnstructuredList, error) {
-	rest := *m.plan
+	rest := *m.Plan.Plan
 	rest.Nodes = nil
 	whole := struct {
 		configplan.Plan
 		Findings   []decision.Finding                 `json:"findings,omitempty"`
 		Unknown    []diagnosticsv1alpha1.UnknownInput `json:"unknown,omitempty"`
 		Incomplete []string                           `json:"incomplete,omitempty"`
-		Applied    *applied                           `json:"applied,omitempty"`
-	}{rest, m.found, m.unknown.List(), m.missing, m.applied}
-	return listOf("ConfigPlanNode", m.plan.Nodes, func(n *configplan.NodeChange) string { return n.Name }, whole)
+		Applied    *proposal.Written                  `json:"applied,omitempty"`
+	}{rest, m.Found, m.Unknown.List(), m.Missing, m.applied}
+	return listOf("ConfigPlanNode", m.Nodes, func(n *configplan.NodeChange) string { return n.Name }, whole)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"koordinator.sh/koord/source/proposal"
+
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
 )
@@ -20,7 +22,7 @@ const configRollbackExamples = `  # Return to the state before the last change
 
 func newConfigRollbackCommand(s *session) *cobra.Command {
 	o := &changeFlags{}
-	proposal := &proposalFlags{}
+	proposed := &proposalFlags{}
 	cmd := &cobra.Command{
 		Use:     "rollback",
 		Short:   "Return to an earlier revision, after showing the plan and asking",
@@ -30,34 +32,34 @@ func newConfigRollbackCommand(s *session) *cobra.Command {
 			if err := o.complete(); err != nil {
 				return err
 			}
-			return o.rollback(cmd.Context(), s, proposal, causeOf(s, cmd, nil))
+			return o.rollback(cmd.Context(), s, proposed, causeOf(s, cmd, nil))
 		},
 	}
 	o.addFlags(cmd)
-	cmd.Flags().Int64Var(&proposal.revision, "to", 0, "Revision to return to; 0 is the last one that differs from the current state")
+	cmd.Flags().Int64Var(&proposed.revision, "to", 0, "Revision to return to; 0 is the last one that differs from the current state")
 	must(cmd.RegisterFlagCompletionFunc("to", completeRevisions(s)))
 	return cmd
 }
 
 // rollback returns to a revision. A ConfigMap that was deleted is made again with what is in force, unless a revision is named.
-func (o *changeFlags) rollback(ctx context.Context, s *session, proposal *proposalFlags, cause string) error {
+func (o *changeFlags) rollback(ctx context.Context, s *session, proposed *proposalFlags, cause string) error {
 	configurator, err := s.configurator()
 	if err != nil {
 		return err
 	}
-	if proposal.revision == 0 {
+	if proposed.revision == 0 {
 		current, err := configurator.Configuration(ctx, s.systemNamespace())
 		if err != nil {
 			return err
 		}
 		if !current.Exists && len(current.LastGood) > 0 {
-			return o.commit(ctx, s, configurator, change{current: current, data: current.LastGood, cause: cause, whole: true})
+			return o.commit(ctx, s, configurator, proposal.Change{Current: current, Data: current.LastGood, Cause: cause, Whole: true})
 		}
-		if proposal.revision, err = revisionBefore(ctx, current, configurator); err != nil {
+		if proposed.revision, err = revisionBefore(ctx, current, configurator); err != nil {
 			return err
 		}
 	}
-	return applyProposal(ctx, s, o, proposal, fmt.Sprintf("%s --to %d", cause, proposal.revision))
+	return applyProposal(ctx, s, o, proposed, fmt.Sprintf("%s --to %d", cause, proposed.revision))
 }
 
 var errNoRevision = finding.Wrap(errors.New("there is no earlier revision of the configuration"), finding.NotFound, "koordctl config history")

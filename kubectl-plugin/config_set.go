@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"koordinator.sh/koord/source/proposal"
 )
 
 const configSetExamples = `  # Offer idle CPU to batch, up to 70 percent of a node
@@ -51,7 +53,7 @@ func (o *changeFlags) change(ctx context.Context, s *session, cause string, edit
 	if err != nil {
 		return err
 	}
-	return o.commit(ctx, s, configurator, change{current: current, data: data, cause: cause, redo: edit})
+	return o.commit(ctx, s, configurator, proposal.Change{Current: current, Data: data, Cause: cause, Redo: edit})
 }
 
 // atLeastOne is for commands that need arguments; what names them.

@@ -3,14 +3,8 @@ package kubectlplugin
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/spf13/cobra"
-
-	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/decision/config/configplan"
-	"koordinator.sh/koord/decision/core/phrase"
 )
 
 const whatifConfigLong = `Show what a change of the configuration would do for the pods that wait for a node, without making it: which pods get a node when
@@ -73,45 +67,10 @@ func (o *whatifConfigOptions) run(ctx context.Context, s *session, args []string
 	if err != nil {
 		return err
 	}
-	o.query.Waiting, o.query.Offers = true, offersOf(made)
+	o.query.Waiting, o.query.Offers = true, made.Offers()
 	answer, err := o.ask(ctx, s)
 	if err != nil {
 		return err
 	}
-	answer.Notes = append(planNotes(made), answer.Notes...)
-	answer.Incomplete = append(answer.Incomplete, made.missing...)
-	return o.report(s, answer)
-}
-
-// offersOf are the offers of the nodes that a plan changes.
-func offersOf(made *madePlan) []diagnosticsv1alpha1.PlacementReviewOffer {
-	allocatable := made.plan.Allocatable()
-	offers := make([]diagnosticsv1alpha1.PlacementReviewOffer, 0, len(allocatable))
-	for _, name := range slices.Sorted(maps.Keys(allocatable)) {
-		offers = append(offers, diagnosticsv1alpha1.PlacementReviewOffer{Node: name, Allocatable: allocatable[name]})
-	}
-	return offers
-}
-
-// planNotes say what a plan does beside changing offers.
-func planNotes(made *madePlan) []string {
-	var notes []string
-	note := func(n *int, what, does string) {
-		if n != nil && *n > 0 {
-			notes = append(notes, phrase.Counted(*n, what)+" would "+does+"; see koordctl config plan")
-		}
-	}
-	summary := &made.plan.Summary
-	switch {
-	case len(summary.OffersUnknown) > 0:
-		notes = append(notes, "what some nodes would offer is not known, and their offers are those of now")
-	case len(made.plan.Allocatable()) == 0:
-		notes = append(notes, "no node would offer anything else with this configuration; see koordctl config plan")
-	}
-	note(summary.NodesOvercommitted, "node", "offer less than pods on it request")
-	note(summary.PodsEvicted, "pod", "be evicted at once")
-	if slices.ContainsFunc(made.plan.Nodes, func(n configplan.NodeChange) bool { return len(n.Ratios) > 0 }) {
-		notes = append(notes, "pods that are bound to CPUs are placed by the amplification ratios in force now")
-	}
-	return notes
+	return o.report(s, made.Forecast(answer))
 }
