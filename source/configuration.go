@@ -37,6 +37,13 @@ type Configurator interface {
 	KeepRevision(ctx context.Context, namespace string, revision Revision) (Revision, error)
 }
 
+// ConfigurationAuthorizer is a source that knows what its user may do. Implementations are safe for concurrent use.
+type ConfigurationAuthorizer interface {
+	// MayWriteConfiguration says why the user may not write the ConfigMap; nothing where the user may. An error says that it is not known. An
+	// empty namespace stands for the system's.
+	MayWriteConfiguration(ctx context.Context, namespace string) (whyNot string, err error)
+}
+
 // MaxRevisions bounds the revisions that are kept of a configuration.
 const MaxRevisions = 20
 
