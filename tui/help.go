@@ -31,7 +31,8 @@ func (m *Model) openHelp() tea.Cmd {
 // helpText is made from the actions of the view that help was asked for in, and from the commands.
 func (m *Model) helpText(width int) []string {
 	st := m.st
-	actions, missing := m.helped()
+	below := m.helped()
+	actions, missing := m.actionsOf(below), below.content().incomplete
 	var sections [][]string
 	for _, g := range groups {
 		var lines []string
@@ -44,7 +45,8 @@ func (m *Model) helpText(width int) []string {
 			sections = append(sections, append([]string{" " + st.Title.Render(string(g))}, lines...))
 		}
 	}
-	lines := append(beside(sections, width, st), m.fixedHelp()...)
+	lines := append(beside(sections, width, st), m.withheldHelp(below, width)...)
+	lines = append(lines, m.fixedHelp()...)
 	if len(missing) > 0 {
 		lines = append(lines, "", " "+st.Warn.Render(st.Half+" incomplete"))
 		for _, text := range missing {
@@ -84,13 +86,32 @@ var areaHelp = map[style.Area]string{
 	style.Rest:         "neither used nor offered",
 }
 
-// helped are the actions of the view below the help, and what its answer could not see.
-func (m *Model) helped() ([]action, []string) {
+// withheldHelp says which actions of the view are not to be had, and why.
+func (m *Model) withheldHelp(below *page, width int) []string {
+	var lines []string
+	for _, a := range below.screen.keys {
+		if a.withheld == nil || a.withheld(below) == "" {
+			continue
+		}
+		if lines == nil {
+			lines = append(lines, "", " "+m.st.Title.Render("not available"))
+		}
+		lead := m.st.Dim.Render(cell.Left(a.Help().Key, 12, ""))
+		for _, line := range cell.Wrap(a.Help().Desc+": "+a.withheld(below), max(width-16, 10)) {
+			lines = append(lines, "  "+lead+m.st.Dim.Render(line))
+			lead = cell.Blank(12)
+		}
+	}
+	return lines
+}
+
+// helped is the page below the help.
+func (m *Model) helped() *page {
 	p := m.page()
 	if p.screen.name == helpName && len(m.pages) > 1 {
 		p = &m.pages[len(m.pages)-2]
 	}
-	return m.actionsOf(p), p.content().incomplete
+	return p
 }
 
 // beside puts sections into as many columns as fit, each where there is the most room left.

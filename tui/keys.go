@@ -25,6 +25,8 @@ type action struct {
 	// menu shows the action at the bottom of the screen.
 	menu bool
 	run  func(*Model) tea.Cmd
+	// withheld says why the action is not to be had on a page; empty where it is. It may be nil.
+	withheld func(*page) string
 }
 
 func bind(g group, menu bool, label, help string, run func(*Model) tea.Cmd, keys ...string) action {
@@ -37,7 +39,11 @@ func (m *Model) actions() []action { return m.actionsOf(m.page()) }
 func (m *Model) actionsOf(p *page) []action {
 	own, c := p.screen.keys, p.content()
 	out := make([]action, 0, len(own)+len(tableActions)+len(commonActions))
-	out = append(out, own...)
+	for _, a := range own {
+		if a.withheld == nil || a.withheld(p) == "" {
+			out = append(out, a)
+		}
+	}
 	switch {
 	case c.table != nil:
 		out = append(out, tableActions...)

@@ -117,13 +117,18 @@ func (m *Model) back() tea.Cmd {
 
 func (m *Model) pop() tea.Cmd {
 	if len(m.pages) > 1 {
-		if p := m.page(); p.link != nil {
-			_ = m.table().SetFilter(p.link.before) // it parsed before
-		}
-		m.pages = m.pages[:len(m.pages)-1]
+		m.leave()
 		return m.poll()
 	}
 	return nil
+}
+
+// leave takes a page off the stack, and asks nothing.
+func (m *Model) leave() {
+	if p := m.page(); p.link != nil {
+		_ = m.table().SetFilter(p.link.before) // it parsed before
+	}
+	m.pages = m.pages[:len(m.pages)-1]
 }
 
 // quit goes back, or ends the workbench from the first page.

@@ -16,9 +16,12 @@ const (
 	promptOff promptMode = iota
 	promptCommand
 	promptFilter
+	// promptValue takes a value, and promptConfirm y or n.
+	promptValue
+	promptConfirm
 )
 
-// prompt is the line of command mode and of the filter.
+// prompt is the line of command mode, of the filter, and of what else is asked for.
 type prompt struct {
 	mode  promptMode
 	input line.Editor
@@ -30,6 +33,8 @@ type prompt struct {
 	// before is the filter that esc restores.
 	before string
 	err    error
+	// request is what a value or a yes is asked for.
+	request request
 }
 
 const maxHistory = 100
@@ -40,7 +45,7 @@ func (p *prompt) open(mode promptMode, text string) {
 }
 
 func (p *prompt) close() {
-	p.mode, p.err = promptOff, nil
+	p.mode, p.err, p.request = promptOff, nil, request{}
 }
 
 func (p *prompt) remember(line string) {
@@ -83,11 +88,13 @@ func (m *Model) openFilter() tea.Cmd {
 
 func (m *Model) pressPrompt(msg tea.KeyPressMsg) tea.Cmd {
 	switch name := msg.String(); {
+	case m.prompt.mode == promptConfirm:
+		return m.pressConfirm(name)
 	case name == "esc":
 		return m.cancelPrompt()
 	case name == "enter":
 		return m.submitPrompt()
-	case name == "backspace" && m.prompt.input.Value() == "":
+	case name == "backspace" && m.prompt.mode != promptValue && m.prompt.input.Value() == "":
 		return m.cancelPrompt()
 	case m.prompt.mode == promptCommand && m.pressCommand(name):
 		return m.askNames(m.prompt.input.Value())
@@ -95,11 +102,15 @@ func (m *Model) pressPrompt(msg tea.KeyPressMsg) tea.Cmd {
 	if !m.prompt.input.Press(msg.String()) {
 		m.prompt.input.Insert(msg.Text)
 	}
-	m.filterLive()
-	if m.prompt.mode == promptFilter {
-		return nil
+	switch m.prompt.mode {
+	case promptValue:
+		m.prompt.err = nil // it was about what was typed before
+	case promptFilter:
+		m.filterLive()
+	default:
+		return m.askNames(m.prompt.input.Value())
 	}
-	return m.askNames(m.prompt.input.Value())
+	return nil
 }
 
 // pressCommand handles the keys of command mode alone.
@@ -140,7 +151,7 @@ func (m *Model) ghost() string {
 }
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
-	if m.prompt.mode != promptOff {
+	if m.prompt.mode != promptOff && m.prompt.mode != promptConfirm {
 		m.prompt.input.Insert(msg.Content)
 		m.filterLive()
 	}
@@ -170,6 +181,9 @@ func (m *Model) cancelPrompt() tea.Cmd {
 }
 
 func (m *Model) submitPrompt() tea.Cmd {
+	if m.prompt.mode == promptValue {
+		return m.submitValue()
+	}
 	mode, line, err := m.prompt.mode, strings.TrimSpace(m.prompt.input.Value()), m.prompt.err
 	m.prompt.close()
 	if mode == promptFilter {

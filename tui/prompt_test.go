@@ -12,6 +12,9 @@ import (
 	"koordinator.sh/koord/tui/internal/cell"
 )
 
+// promptLead is what stands before a typed command or filter, in cells.
+const promptLead = 2
+
 // promptLine is the line of the prompt without styles.
 func (r *rig) promptLine() string {
 	r.t.Helper()

@@ -65,20 +65,15 @@ func (m *Model) crumbs(width int) string {
 	return line
 }
 
-const promptLead = 2
-
 // drawPrompt is the typed line, the completion that tab accepts, and what is wrong with it.
 func (m *Model) drawPrompt(width int) string {
 	st, value := m.st, m.prompt.input.Value()
-	lead := " :"
-	if m.prompt.mode == promptFilter {
-		lead = " /"
-	}
+	lead := m.promptLead(width)
 	text, _ := m.promptText(width)
 	line := st.Key.Render(lead) + st.Bold.Render(text) + st.Faint.Render(m.ghost())
 	note := ""
 	switch {
-	case m.prompt.err != nil:
+	case m.prompt.err != nil && m.prompt.mode == promptFilter:
 		note = st.Bad.Render("incomplete filter")
 	case m.prompt.mode == promptFilter && value == "":
 		note = st.Faint.Render("regular expression; ! inverts, -f fuzzy, -l labels")
@@ -104,7 +99,7 @@ func (m *Model) candidates() string {
 
 // promptText is the part of the typed text that is seen, which has the cursor in it, and how many of its cells are before the cursor.
 func (m *Model) promptText(width int) (text string, before int) {
-	all, room := []rune(cell.Clean(m.prompt.input.Value())), max(width-promptLead-2, 0)
+	all, room := []rune(cell.Clean(m.prompt.input.Value())), max(width-cell.Width(m.promptLead(width))-2, 0)
 	at := min(m.prompt.input.Position(), len(all))
 	// The end of the text, else as much before the cursor as after it.
 	from := fitting(all, room)
@@ -129,13 +124,16 @@ func (m *Model) promptCursor() *tea.Cursor {
 		return nil
 	}
 	_, before := m.promptText(m.width)
-	cursor := tea.NewCursor(promptLead+before, m.frame().status.y)
+	cursor := tea.NewCursor(cell.Width(m.promptLead(m.width))+before, m.frame().status.y)
 	cursor.Blink = false
 	return cursor
 }
 
 // drawMenu lists the keys of the view that matter most, as many as fit; the help always.
 func (m *Model) drawMenu(width int) string {
+	if m.prompt.mode == promptValue && m.prompt.err != nil {
+		return m.drawRefusal(width)
+	}
 	actions := m.menu()
 	help := ""
 	if at := slices.IndexFunc(actions, func(a action) bool { return a.Help().Key == helpKey }); at >= 0 {
@@ -159,7 +157,11 @@ func (m *Model) menuItem(a action) string {
 
 // menu is what the menu shows: while a prompt is open its keys, else those of the view.
 func (m *Model) menu() []action {
-	if m.prompt.mode != promptOff {
+	switch m.prompt.mode {
+	case promptOff:
+	case promptConfirm:
+		return []action{hint("y", m.prompt.request.verb), hint("n esc", "cancel")}
+	default:
 		return promptMenu[m.prompt.mode]
 	}
 	var out []action
@@ -177,5 +179,6 @@ func hint(label, help string) action {
 
 var promptMenu = map[promptMode][]action{
 	promptCommand: {hint("enter", "run"), hint("tab", "complete"), hint("up down", "history"), hint("esc", "cancel")},
+	promptValue:   {hint("enter", "plan the change"), hint("esc", "cancel"), hint("ctrl-u", "clear")},
 	promptFilter:  {hint("enter", "apply"), hint("esc", "cancel"), hint("!", "inverts"), hint("-f", "fuzzy"), hint("-l", "labels")},
 }

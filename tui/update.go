@@ -36,6 +36,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		if msg.number == m.flash.number {
 			m.flash.text = ""
 		}
+	case conclusion:
+		return msg.conclude()
 	case delivery:
 		msg.deliver()
 		if p := m.page(); p.screen.learned != nil {
