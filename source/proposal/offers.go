@@ -44,6 +44,10 @@ func (p *Plan) Notes() []string {
 // Forecast completes the answer where waiting pods go with the plan's offers by what the plan knows beside them.
 func (p *Plan) Forecast(answer *diagnosticsv1alpha1.PlacementForecast) *diagnosticsv1alpha1.PlacementForecast {
 	answer.Notes = append(p.Notes(), answer.Notes...)
-	answer.Incomplete = append(answer.Incomplete, p.Missing...)
+	for _, missing := range p.Missing {
+		if !slices.Contains(answer.Incomplete, missing) { // both read the nodes and pods
+			answer.Incomplete = append(answer.Incomplete, missing)
+		}
+	}
 	return answer
 }
