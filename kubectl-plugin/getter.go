@@ -35,8 +35,12 @@ func (s *session) liveOptions() live.Options {
 
 // connection is how the flags want a cluster to be talked to.
 func (s *session) connection() Connection {
+	warn := func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line)) }
+	if s.fullScreen {
+		warn = nil
+	}
 	return Connection{
-		Warn:      func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line)) },
+		Warn:      warn,
 		UserAgent: "koordctl/" + s.Version.Version,
 		Context:   *s.flags.Context, Cluster: *s.flags.ClusterName, User: *s.flags.AuthInfoName,
 	}

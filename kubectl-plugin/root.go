@@ -93,7 +93,7 @@ func (s *session) validate() error {
 // runBare starts the TUI where a person can use it, and otherwise says what there is.
 func runBare(cmd *cobra.Command, s *session) error {
 	if s.Terminal.Output && s.Terminal.Input {
-		return runTUI(cmd.Context(), s, false)
+		return runTUI(cmd.Context(), s, false, false)
 	}
 	return cmd.Help()
 }

@@ -75,6 +75,8 @@ type session struct {
 	ascii bool
 	// verbosity is the log level of libraries.
 	verbosity int
+	// fullScreen is true while the terminal shows a screen, in which nothing else may be written.
+	fullScreen bool
 
 	connectOnce sync.Once
 	source      source.Source

@@ -15,27 +15,30 @@ import (
 )
 
 func newTUICommand(s *session) *cobra.Command {
-	mouse := false
+	mouse, readOnly := false, false
 	cmd := &cobra.Command{
 		Use:   "tui",
 		Short: "Start the terminal user interface",
 		Long: "Start the terminal user interface. It begins with the dashboard: co-location over time, what is wrong in each list, and what happens " +
-			"next. Nodes, pods, quotas, gangs, reservations, devices and migrations have a list each, and every explanation is one key away.",
+			"next. Nodes, pods, quotas, gangs, reservations, devices and migrations have a list each, and every explanation is one key away. :config lists " +
+			"the configuration and changes it, after showing the plan and asking.",
 		Example: fmt.Sprintf("  # Use another context\n  %[1]s tui --context prod\n\n  # Start with the pods of a namespace\n  %[1]s tui -n shop", s.Name),
 		GroupID: "see",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, mouse) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, mouse, readOnly) },
 	}
 	cmd.Flags().BoolVar(&mouse, "mouse", false, "Select, open and scroll with the mouse; selecting text in the terminal then needs Shift")
+	cmd.Flags().BoolVar(&readOnly, "readonly", false, "Offer nothing that changes the cluster")
 	return cmd
 }
 
 // runTUI starts the terminal user interface; without a terminal it says what to use instead.
-func runTUI(ctx context.Context, s *session, mouse bool) error {
+func runTUI(ctx context.Context, s *session, mouse, readOnly bool) error {
 	if !s.Terminal.Output || !s.Terminal.Input {
 		return finding.Wrap(errors.New("start the terminal user interface: standard input and output must be a terminal"),
 			finding.InvalidArgument, "koordctl top nodes prints the same data")
 	}
+	s.fullScreen = true
 	src, err := s.connect()
 	if err != nil {
 		return err
@@ -47,7 +50,7 @@ func runTUI(ctx context.Context, s *session, mouse bool) error {
 	}
 	return tui.Run(ctx, tui.Options{
 		Source: src, Check: func(ctx context.Context) (*tui.Checks, error) { return checksOf(ctx, s, src) }, StartView: view, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
-		Clock: s.Clock, Version: s.Version.Version, Program: s.Name, Mouse: mouse,
+		Clock: s.Clock, Version: s.Version.Version, Program: s.Name, Mouse: mouse, ReadOnly: readOnly,
 	})
 }
 

@@ -43,7 +43,7 @@ type Options struct {
 	Clock clock.PassiveClock
 	// RefreshInterval is how often the cluster is asked; at least 1s, DefaultRefreshInterval when zero.
 	RefreshInterval time.Duration
-	// ReadOnly is shown in the header. The workbench changes nothing either way.
+	// ReadOnly withholds the actions that write, and is shown in the header.
 	ReadOnly bool
 	// StartView is a command to begin with, such as "dashboard" or "explain shop/web-1"; empty is the node table.
 	StartView string
