@@ -64,6 +64,14 @@ func (a *arranged) Nodes(ctx context.Context, q source.NodeQuery) (*diagnostics.
 	return list, err
 }
 
+func (a *arranged) Configuration(ctx context.Context, namespace string) (*source.Configuration, error) {
+	current, err := a.Source.Configuration(ctx, namespace)
+	if err == nil && a.empty {
+		current.Exists, current.Data = false, nil
+	}
+	return current, err
+}
+
 func (a *arranged) Pods(ctx context.Context, q source.PodQuery) (*diagnostics.PodOverviewList, error) {
 	if len(q.Names) > 0 && a.lost(source.KindPod, q.Namespace+"/"+q.Names[0]) != nil {
 		return nil, a.lost(source.KindPod, q.Namespace+"/"+q.Names[0])

@@ -66,7 +66,9 @@ func (c *counting) ForecastDrain(ctx context.Context, q source.DrainQuery) (*dia
 
 func (c *counting) ForecastPlacement(ctx context.Context, q source.PlacementQuery) (*diagnostics.PlacementForecast, error) {
 	c.asked.Add(1)
-	c.forecasts.Add(1)
+	if !q.Waiting { // else what nodes would offer was asked for first
+		c.forecasts.Add(1)
+	}
 	return c.Source.ForecastPlacement(ctx, q)
 }
 
@@ -98,4 +100,15 @@ func (c *counting) Workloads(ctx context.Context, q source.WorkloadQuery) (*diag
 func (c *counting) PodTimeline(ctx context.Context, namespace, name string) (*diagnostics.PodTimeline, error) {
 	c.asked.Add(1)
 	return c.Source.PodTimeline(ctx, namespace, name)
+}
+
+func (c *counting) Configuration(ctx context.Context, namespace string) (*source.Configuration, error) {
+	c.asked.Add(1)
+	return c.Source.Configuration(ctx, namespace)
+}
+
+func (c *counting) Impact(ctx context.Context) (*source.Impact, error) {
+	c.asked.Add(1)
+	c.forecasts.Add(1)
+	return c.Source.Impact(ctx)
 }

@@ -1,5 +1,6 @@
 // Package tui is the terminal workbench: the co-location story of a cluster, live, with the reason behind every number.
-// It shows the results that the command line prints, from the same source, and changes nothing.
+// It shows the results that the command line prints, from the same source. Of what it shows it changes the configuration alone, after the
+// plan of the change and a yes.
 //
 // There is one root model. Questions are asked in commands, never in Update; every answer carries the generation of its
 // question, so that a late one is dropped. View depends on the model and its clock alone.

@@ -24,7 +24,8 @@ var others = map[source.Kind]object{
 }
 
 // otherForecast is what a second page of a forecast can be about.
-var otherForecast = map[string]object{drainName: nodeObject("node-0019"), capacityName: podObject("shop", "search-reindex-0"), scaleName: deployment("catalog", 31)}
+var otherForecast = map[string]object{drainName: nodeObject("node-0019"), capacityName: podObject("shop", "search-reindex-0"), scaleName: deployment("catalog", 31),
+	planName: settingObject("colocation-config.cpuReclaimThresholdPercent=45"), whatifName: settingObject("colocation-config.cpuReclaimThresholdPercent=45")}
 
 // otherOf is what a second page of a screen can be about.
 func otherOf(s *screen) object {

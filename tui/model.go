@@ -52,6 +52,9 @@ type Model struct {
 	// reservationNames are the Reservations that were listed last.
 	reservationNames func() []string
 
+	// settings are the configuration that was read last.
+	settings *settings
+
 	namespace string
 	// led is true once the user was led from the nodes, which he may not list, to the pods.
 	led     bool

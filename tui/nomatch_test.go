@@ -15,10 +15,10 @@ func TestAListOfWhichNothingIsShown(t *testing.T) {
 		keys []string
 		want []string
 	}{
-		"a filter":             {[]string{"/zzzz", "enter"}, []string{"[0 of %d] /zzzz", "none of %d matches /zzzz", "esc clears the filter"}},
+		"a filter":             {[]string{"/~~~~", "enter"}, []string{"[0 of %d] /~~~~", "none of %d matches /~~~~", "esc clears the filter"}},
 		"an inverse filter":    {[]string{"/!.", "enter"}, []string{"[0 of %d] /!.", "none of %d matches /!.", "esc clears the filter"}},
 		"a filter that is cut": {[]string{"/" + long, "enter"}, []string{"[0 of %d] /a-filter", "…", "none of %d matches", "nothing\n", "esc clears the filter"}},
-		"fuzzy letters":        {[]string{"/-f zqzq", "enter"}, []string{"none of %d matches /-f zqzq", "esc clears the filter"}},
+		"fuzzy letters":        {[]string{"/-f ~q~q", "enter"}, []string{"none of %d matches /-f ~q~q", "esc clears the filter"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachList(t, func(t *testing.T, screen string) {

@@ -66,6 +66,9 @@ func TestTheNeighbourTakesTheCursorOfARowThatVanishes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachList(t, func(t *testing.T, screen string) {
+				if screen == configName {
+					return // its rows are the settings that there are, of which none vanishes
+				}
 				r, a := rearrangeable(t)
 				r.start().openScreen(screen)
 				gone, want := r.keyAt(tc.from), r.keyAt(tc.to)
@@ -132,10 +135,10 @@ func TestTheCursorComesBackWithItsRow(t *testing.T) {
 // TestAFilterThatMatchesNothingKeepsTheCursor: without it the cursor is where it was.
 func TestAFilterThatMatchesNothingKeepsTheCursor(t *testing.T) {
 	for name, keys := range map[string][]string{
-		"while it is typed":       {"/zzzz", "esc"},
-		"once it was applied":     {"/zzzz", "enter", "esc"},
-		"after another refresh":   {"/zzzz", "enter", "ctrl+r", "esc"},
-		"through another, longer": {"/zzzz", "enter", "/yyyy", "enter", "esc"},
+		"while it is typed":       {"/~~~~", "esc"},
+		"once it was applied":     {"/~~~~", "enter", "esc"},
+		"after another refresh":   {"/~~~~", "enter", "ctrl+r", "esc"},
+		"through another, longer": {"/~~~~", "enter", "/@@@@", "enter", "esc"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachList(t, func(t *testing.T, screen string) {

@@ -88,6 +88,29 @@ var scenes = map[string]func(testing.TB) *rig{
 		r.src.Err = finding.Wrap(errors.New(`list pods: forbidden: user "dev" may not list pods at the cluster scope`), finding.Forbidden, "kubectl auth can-i list pods -A")
 		return r.press(":pods", "enter")
 	},
+	"config":         func(t testing.TB) *rig { return writable(t).press(":config", "enter") },
+	"config_edit":    func(t testing.TB) *rig { return writable(t).press(":config", "enter", "j", "e") },
+	"config_refused": func(t testing.TB) *rig { return writable(t).press(":config", "enter", "j", "e").value("much") },
+	"config_problems": func(t testing.TB) *rig {
+		return newRig(t, 30).start().press(":cfg", "enter", "ctrl+z")
+	},
+	"config_set":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":cfg", "enter", "tab", "L") },
+	"config_missing": func(t testing.TB) *rig { return newRig(t, 0).start().press(":config", "enter") },
+	"config_help":    func(t testing.TB) *rig { return newRig(t, 30).helpOf(":config") },
+	"setting":        func(t testing.TB) *rig { return writable(t).press(":config", "enter", "j", "x") },
+	"setting_unset": func(t testing.TB) *rig {
+		return writable(t).press(":setting resource-threshold-config.cpuEvictBESatisfactionLowerPercent", "enter")
+	},
+	"plan": func(t testing.TB) *rig { return writable(t).planned("60") },
+	"plan_nodes": func(t testing.TB) *rig {
+		return writable(t).planned("60").press("enter", "ctrl+f")
+	},
+	"plan_confirm":       func(t testing.TB) *rig { return writable(t).planned("60").press("a") },
+	"plan_read_only":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":plan "+reclaim+"=60", "enter") },
+	"plan_errors":        func(t testing.TB) *rig { return writable(t).press(":plan "+reclaim+"=900", "enter") },
+	"plan_unchanged":     func(t testing.TB) *rig { return writable(t).press(":plan "+reclaim+"=70", "enter") },
+	"plan_conflict":      func(t testing.TB) *rig { return writable(t).planned("60").rival("55").press("a", "y") },
+	"whatif":             func(t testing.TB) *rig { return writable(t).planned("60").press("w") },
 	"workloads":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":workloads", "enter") },
 	"workloads_wide":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl shop", "enter", "ctrl+w", "I") },
 	"workloads_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl", "enter", "ctrl+z", "W") },

@@ -26,6 +26,10 @@ const (
 	drainName        = "drain"
 	capacityName     = "capacity"
 	scaleName        = "scale"
+	configName       = "config"
+	settingName      = "setting"
+	planName         = "plan"
+	whatifName       = "whatif"
 	checksName       = "checks"
 	describeName     = "describe"
 	yamlName         = "yaml"
@@ -57,6 +61,10 @@ var declared = []func(*Model) *screen{
 	drainScreen,
 	capacityScreen,
 	scaleScreen,
+	configScreen,
+	settingScreen,
+	planScreen,
+	whatifScreen,
 	checksScreen,
 	describeScreen,
 	yamlScreen,

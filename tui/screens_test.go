@@ -30,6 +30,10 @@ func sampleOf(s *screen) object {
 		return samples[source.KindPod]
 	case s.name == scaleName:
 		return deployment("search", 80)
+	case s.name == settingName:
+		return settingObject("colocation-config.cpuReclaimThresholdPercent")
+	case s.name == planName || s.name == whatifName:
+		return settingObject("colocation-config.cpuReclaimThresholdPercent=60")
 	case s.name == describeName || s.name == yamlName:
 		return samples[source.KindNode]
 	case s.name == timelineName:

@@ -169,6 +169,8 @@ func (s *silent) ForecastPlacement(ctx context.Context, _ source.PlacementQuery)
 	return nil, s.wait(ctx)
 }
 
+func (s *silent) Impact(ctx context.Context) (*source.Impact, error) { return nil, s.wait(ctx) }
+
 // TestAForecastIsGivenMoreTime than what is asked again and again: koord-scheduler may take half a minute.
 func TestAForecastIsGivenMoreTime(t *testing.T) {
 	screensWith(t, func(s *screen) bool { return s.once && s.name != checksName }, func(t *testing.T, name string) {

@@ -15,7 +15,7 @@ func PlacementForecast(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 		return err
 	}
 	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.PlacementForecast, Options) error{
-		placementWaiting, placementNewNodes, PlacementCopies, placementRefusals, PlacementCapacity,
+		PlacementWaiting, placementNewNodes, PlacementCopies, placementRefusals, PlacementCapacity,
 	} {
 		if err := part(w, f, o); err != nil {
 			return err
@@ -35,7 +35,8 @@ func PlacementRole(verdict diagnosticsv1alpha1.PlacementForecastVerdict) Role {
 	return Bad
 }
 
-func placementWaiting(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
+// PlacementWaiting lists where the pods that wait for a node get one.
+func PlacementWaiting(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
 	if len(f.Waiting) == 0 {
 		return nil
 	}
