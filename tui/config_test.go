@@ -243,6 +243,16 @@ func TestAChangeThatIsBeingWritten(t *testing.T) {
 	}
 }
 
+// TestAChangeWithoutARevisionSaysSo: it is in force, and rollback cannot return to it.
+func TestAChangeWithoutARevisionSaysSo(t *testing.T) {
+	r := writable(t).planned("60").press("a", "y")
+	r.src.Unkept = true
+	r.planned("61").press("a", "y")
+	if got := r.stored(); got != "61" || r.crumbs() != "nodes > config" || !r.m.flash.bad || !strings.Contains(r.m.flash.text, "was written, but no revision could be kept") {
+		t.Errorf("%s is stored, it leads to %s and says %q", got, r.crumbs(), r.m.flash.text)
+	}
+}
+
 // TestWhoMayNotChangeIsNotOffered to, and the help says why.
 func TestWhoMayNotChangeIsNotOffered(t *testing.T) {
 	const denied = `patch configmaps "slo-controller-config" in namespace "koordinator-system": not permitted`
