@@ -46,7 +46,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 	explainer := noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name())
 	server.Nodes = explainer.WithPredictions(predictions).WithDevices(mgr.GetAPIReader()).WithExtensions(mgr.GetAPIReader(), options.SharedGPU)
 	server.Overviews = &noderesource.Overviewer{
-		Reader: mgr.GetClient(), Settings: mgr.GetAPIReader(), Namespace: options.ConfigNamespace, Config: store, Clock: clock.RealClock{},
+		Reader: mgr.GetClient(), Informers: mgr.GetCache(), Settings: mgr.GetAPIReader(), Namespace: options.ConfigNamespace, Config: store, Clock: clock.RealClock{},
 	}
 	return nil
 }

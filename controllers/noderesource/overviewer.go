@@ -8,7 +8,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"koordinator.sh/koord/api/configuration"
@@ -27,6 +29,8 @@ import (
 type Overviewer struct {
 	// Reader of the cache, which has PodNodeIndex and NodeMetrics without percentiles.
 	Reader client.Reader
+	// Informers of the same cache. The pods are read from their store: a list of the reader would copy every one of them.
+	Informers cache.Informers
 	// Settings reads ConfigMaps in Namespace.
 	Settings  client.Reader
 	Namespace string
@@ -72,7 +76,6 @@ func (o *Overviewer) readNodes(ctx context.Context, name string, matching labels
 	var (
 		nodes   corev1.NodeList
 		metrics slov1alpha1.NodeMetricList
-		pods    corev1.PodList
 	)
 	if err := o.Reader.List(ctx, &nodes, client.UnsafeDisableDeepCopy, client.MatchingLabelsSelector{Selector: matching}); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
@@ -80,11 +83,30 @@ func (o *Overviewer) readNodes(ctx context.Context, name string, matching labels
 	if err := o.Reader.List(ctx, &metrics, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list nodemetrics: %w", err)
 	}
-	if err := o.Reader.List(ctx, &pods, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("list pods: %w", err)
+	in.Nodes, in.Metrics = nodes.Items, metrics.Items
+	var err error
+	in.Pods, err = o.requests(ctx)
+	return err
+}
+
+// requests are what all pods request.
+func (o *Overviewer) requests(ctx context.Context) ([]overcommit.PodRequests, error) {
+	informer, err := o.Informers.GetInformer(ctx, &corev1.Pod{})
+	if err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
 	}
-	in.Nodes, in.Metrics, in.Pods = nodes.Items, metrics.Items, overcommit.RequestsOfAll(pods.Items)
-	return nil
+	stored, ok := informer.(interface{ GetStore() toolscache.Store })
+	if !ok {
+		return nil, fmt.Errorf("list pods: %T has no store", informer)
+	}
+	pods := stored.GetStore().List()
+	requests := make([]overcommit.PodRequests, 0, len(pods))
+	for _, object := range pods {
+		if pod, ok := object.(*corev1.Pod); ok {
+			requests = append(requests, overcommit.RequestsOf(pod))
+		}
+	}
+	return requests, nil
 }
 
 // loadArgs are the arguments of LoadAwareScheduling; nil, which stands for the defaults, without a ConfigMap.

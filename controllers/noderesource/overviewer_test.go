@@ -1,6 +1,7 @@
 package noderesource
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -9,23 +10,43 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	toolscache "k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
 	"koordinator.sh/koord/decision/core/configmerge"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/overview"
-
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
+
+// podInformers are informers that know the pods among the objects.
+type podInformers struct {
+	cache.Informers
+	pods toolscache.SharedIndexInformer
+}
+
+// GetInformer returns that of pods, whatever is asked for.
+func (p *podInformers) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
+	return p.pods, nil
+}
 
 func overviewerOf(t *testing.T, config *sloconfig.Store, objects ...client.Object) *Overviewer {
 	t.Helper()
 	h := newHarness(t, config, objects...)
-	return &Overviewer{Reader: h.client, Settings: h.client, Namespace: "koordinator-system", Config: config, Clock: clocktesting.NewFakePassiveClock(noon)}
+	informers := &podInformers{pods: toolscache.NewSharedIndexInformer(&toolscache.ListWatch{}, &corev1.Pod{}, 0, toolscache.Indexers{})}
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			if err := informers.pods.GetStore().Add(pod); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return &Overviewer{Reader: h.client, Informers: informers, Settings: h.client, Namespace: "koordinator-system", Config: config, Clock: clocktesting.NewFakePassiveClock(noon)}
 }
 
 func schedulerConfig(text string) *corev1.ConfigMap {

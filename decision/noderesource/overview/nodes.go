@@ -1,8 +1,11 @@
 package overview
 
 import (
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,12 +54,12 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 	policy := loadaware.NewPolicy(in.LoadArgs)
 	list := &diagnosticsv1alpha1.NodeOverviewList{
 		TypeMeta: typeMeta("NodeOverviewList"),
-		Items:    make([]diagnosticsv1alpha1.NodeOverview, 0, len(in.Nodes)),
+		Items:    make([]diagnosticsv1alpha1.NodeOverview, len(in.Nodes)),
 		Unknown:  in.Unknown.List(),
 	}
 	unjudged := in.Unknown.Because(unknown.NodeMetrics, unknown.SchedulerConfiguration)
-	var unjudgeable int
-	for i := range in.Nodes {
+	var unjudgeable atomic.Int64
+	each(len(in.Nodes), func(i int) {
 		node := &in.Nodes[i]
 		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Now: in.Now, Unknown: in.Unknown}
 		if in.Config != nil {
@@ -67,20 +70,37 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 		case unjudged != "":
 		case in.NoPercentiles && policy.ComparesPercentiles(node):
 			load.Message = "judged by usage percentiles, which are not read here"
-			unjudgeable++
+			unjudgeable.Add(1)
 		default:
 			load = policy.NodeLoad(node, input.Metric, in.Now)
 		}
 		if !in.Operands {
 			load.Operands = nil
 		}
-		list.Items = append(list.Items, nodeRow(input, podsOf[node.Name], load))
-	}
-	if unjudgeable > 0 {
-		list.Incomplete = append(list.Incomplete, "the load of "+phrase.Counted(unjudgeable, "node")+" is unknown: it is judged by usage percentiles, which are not read here")
+		list.Items[i] = nodeRow(input, podsOf[node.Name], load)
+	})
+	if n := int(unjudgeable.Load()); n > 0 {
+		list.Incomplete = append(list.Incomplete, "the load of "+phrase.Counted(n, "node")+" is unknown: it is judged by usage percentiles, which are not read here")
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.NodeOverview) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// share is how many nodes are worth a goroutine.
+const share = 256
+
+// each calls do for every index below n, on all CPUs where there are many.
+func each(n int, do func(int)) {
+	part := max(share, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	var group sync.WaitGroup
+	for begin := 0; begin < n; begin += part {
+		group.Go(func() {
+			for i := begin; i < min(begin+part, n); i++ {
+				do(i)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // nodeRow is one node's row. The load is what loadaware.NodeLoad says of it.

@@ -301,3 +301,23 @@ func TestLoadIsUnknownWhereItIsJudgedByPercentilesThatAreNotRead(t *testing.T) {
 		})
 	}
 }
+
+// TestManyNodesAreEachWhatTheyAreAlone: where there are many, several are looked at at the same time.
+func TestManyNodesAreEachWhatTheyAreAlone(t *testing.T) {
+	const count = 3*share + 1
+	in := NodesInput{Now: noon}
+	for n := range count {
+		node := testNode(fmt.Sprintf("node-%04d", count-n))
+		one := pod("web-"+node.Name, 9500, resources("cpu", fmt.Sprint(n%7)))
+		one.Spec.NodeName = node.Name
+		in.Nodes, in.Pods = append(in.Nodes, node), append(in.Pods, overcommit.RequestsOf(&one))
+		in.Metrics = append(in.Metrics, metric(node.Name, time.Duration(n)*time.Second, podUse(one.Name, "100m", "256Mi")))
+	}
+	var want []diagnosticsv1alpha1.NodeOverview
+	for n := count - 1; n >= 0; n-- {
+		want = append(want, Nodes(NodesInput{Nodes: in.Nodes[n : n+1], Pods: in.Pods, Metrics: in.Metrics[n : n+1], Now: noon}).Items...)
+	}
+	if diff := cmp.Diff(want, Nodes(in).Items); diff != "" {
+		t.Errorf("rows (-alone +together):\n%s", diff)
+	}
+}
