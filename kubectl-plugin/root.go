@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"koordinator.sh/koord/tui"
 )
 
 const rootLong = `%[1]s shows the state of co-location and explains it: where a node's batch resources come from, why a pod is
@@ -93,7 +95,7 @@ func (s *session) validate() error {
 // runBare starts the TUI where a person can use it, and otherwise says what there is.
 func runBare(cmd *cobra.Command, s *session) error {
 	if s.Terminal.Output && s.Terminal.Input {
-		return runTUI(cmd.Context(), s, false, false)
+		return runTUI(cmd.Context(), s, tui.Options{})
 	}
 	return cmd.Help()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ import (
 )
 
 func newTUICommand(s *session) *cobra.Command {
-	mouse, readOnly := false, false
+	shown := tui.Options{}
 	cmd := &cobra.Command{
 		Use:   "tui",
 		Short: "Start the terminal user interface",
@@ -25,15 +26,17 @@ func newTUICommand(s *session) *cobra.Command {
 		Example: fmt.Sprintf("  # Use another context\n  %[1]s tui --context prod\n\n  # Start with the pods of a namespace\n  %[1]s tui -n shop", s.Name),
 		GroupID: "see",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, mouse, readOnly) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runTUI(cmd.Context(), s, shown) },
 	}
-	cmd.Flags().BoolVar(&mouse, "mouse", false, "Select, open and scroll with the mouse; selecting text in the terminal then needs Shift")
-	cmd.Flags().BoolVar(&readOnly, "readonly", false, "Offer nothing that changes the cluster")
+	cmd.Flags().BoolVar(&shown.Mouse, "mouse", false, "Select, open and scroll with the mouse; selecting text in the terminal then needs Shift")
+	cmd.Flags().BoolVar(&shown.ReadOnly, "readonly", false, "Offer nothing that changes the cluster")
+	cmd.Flags().StringVar(&shown.Theme, "theme", "", "Colours: "+strings.Join(tui.Themes(), ", ")+"; KOORD_THEME in the environment says what it is by default")
+	must(cmd.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions(tui.Themes(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
-// runTUI starts the terminal user interface; without a terminal it says what to use instead.
-func runTUI(ctx context.Context, s *session, mouse, readOnly bool) error {
+// runTUI starts the terminal user interface with what its flags say; without a terminal it says what to use instead.
+func runTUI(ctx context.Context, s *session, o tui.Options) error {
 	if !s.Terminal.Output || !s.Terminal.Input {
 		return finding.Wrap(errors.New("start the terminal user interface: standard input and output must be a terminal"),
 			finding.InvalidArgument, "koordctl top nodes prints the same data")
@@ -48,10 +51,10 @@ func runTUI(ctx context.Context, s *session, mouse, readOnly bool) error {
 	if namespace := s.namespaceFlag(); namespace != "" {
 		view = "pods " + namespace
 	}
-	return tui.Run(ctx, tui.Options{
-		Source: src, Check: func(ctx context.Context) (*tui.Checks, error) { return checksOf(ctx, s, src) }, StartView: view, In: s.Streams.In, Out: s.Streams.Out, Environ: s.Environ, Color: s.color, ASCII: s.style().ASCII,
-		Clock: s.Clock, Version: s.Version.Version, Program: s.Name, Mouse: mouse, ReadOnly: readOnly,
-	})
+	o.Source, o.Check = src, func(ctx context.Context) (*tui.Checks, error) { return checksOf(ctx, s, src) }
+	o.In, o.Out, o.Environ, o.Color, o.ASCII = s.Streams.In, s.Streams.Out, s.Environ, s.color, s.style().ASCII
+	o.StartView, o.Clock, o.Version, o.Program = view, s.Clock, s.Version.Version, s.Name
+	return tui.Run(ctx, o)
 }
 
 // checksOf checks the installation with all checks of the command check.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"koordinator.sh/koord/tui/internal/style"
 )
 
 // command is one word of command mode.
@@ -22,6 +24,7 @@ type command struct {
 
 // appCommands are those that belong to no screen.
 var appCommands = []command{
+	{name: "theme", args: "[NAME]", help: "colours: " + strings.Join(style.Themes(), ", "), complete: func(*Model) []string { return style.Themes() }, run: (*Model).commandTheme},
 	{name: "mouse", help: "turn the mouse on or off", run: (*Model).commandMouse},
 	{name: "quit", aliases: []string{"q", "q!", "exit"}, help: "quit", run: func(*Model, string) tea.Cmd { return tea.Quit }},
 }

@@ -12,6 +12,9 @@ import (
 	"koordinator.sh/koord/tui/internal/style"
 )
 
+// themeVariable of the environment names the theme where no flag does.
+const themeVariable = "KOORD_THEME"
+
 // appearanceOf decides about colours and glyphs from the flags and the environment. A dumb terminal is refused: it
 // cannot place text, so nothing but the command line works there.
 func appearanceOf(o Options) (style.Appearance, error) {
@@ -20,7 +23,11 @@ func appearanceOf(o Options) (style.Appearance, error) {
 		return style.Appearance{}, finding.Wrap(fmt.Errorf("start the terminal user interface: a terminal of type %q cannot move the cursor", "dumb"),
 			finding.InvalidArgument, "koordctl top nodes")
 	}
-	a := style.Appearance{ASCII: o.ASCII || !takesUnicode(env)}
+	theme, err := themeOf(o.Theme, env)
+	if err != nil {
+		return style.Appearance{}, err
+	}
+	a := style.Appearance{ASCII: o.ASCII || !takesUnicode(env), Theme: theme}
 	switch o.Color {
 	case "", "auto":
 		a.Profile = detected(o.Out, o.Environ, env)
@@ -33,6 +40,19 @@ func appearanceOf(o Options) (style.Appearance, error) {
 			finding.InvalidArgument, "koordctl tui --color=auto")
 	}
 	return a, nil
+}
+
+// themeOf is the theme of the flag, or of the environment.
+func themeOf(flag string, env map[string]string) (style.Theme, error) {
+	name, from := flag, "--theme"
+	if name == "" {
+		name, from = env[themeVariable], themeVariable
+	}
+	theme, err := style.ParseTheme(name)
+	if err != nil {
+		return "", finding.Wrap(fmt.Errorf("%s: %w", from, err), finding.InvalidArgument, "koordctl tui --theme=default")
+	}
+	return theme, nil
 }
 
 // detected follows NO_COLOR, CLICOLOR and CLICOLOR_FORCE. Any value of NO_COLOR but the empty one counts.

@@ -39,6 +39,8 @@ type Options struct {
 	Color string
 	// ASCII restricts output to ASCII characters.
 	ASCII bool
+	// Theme is the name of the colours; empty means what KOORD_THEME in Environ says, or the default ones.
+	Theme string
 	// Clock is the source of the time; nil is the real clock.
 	Clock clock.PassiveClock
 	// RefreshInterval is how often the cluster is asked; at least 1s, DefaultRefreshInterval when zero.

@@ -24,6 +24,7 @@ func TestAppearance(t *testing.T) {
 		environ []string
 		color   string
 		ascii   bool
+		theme   string
 		want    style.Appearance
 		wantErr finding.Code
 	}{
@@ -38,10 +39,15 @@ func TestAppearance(t *testing.T) {
 		"the C locale is ASCII":            {environ: []string{"TERM=xterm", "LANG=C"}, color: "never", want: style.Appearance{Profile: colorprofile.ASCII, ASCII: true}},
 		"LC_ALL beats LANG":                {environ: []string{"TERM=xterm", "LANG=C", "LC_ALL=C.UTF-8"}, color: "never", want: style.Appearance{Profile: colorprofile.ASCII}},
 		"a dumb terminal is refused":       {environ: []string{"TERM=dumb"}, wantErr: finding.InvalidArgument},
+		"--theme":                          {environ: []string{"TERM=xterm", "KOORD_THEME=contrast"}, color: "never", theme: "colorblind", want: style.Appearance{Profile: colorprofile.ASCII, Theme: "colorblind"}},
+		"--theme=default":                  {environ: []string{"TERM=xterm", "KOORD_THEME=contrast"}, color: "never", theme: "default", want: style.Appearance{Profile: colorprofile.ASCII}},
+		"KOORD_THEME":                      {environ: []string{"TERM=xterm", "KOORD_THEME=contrast"}, color: "never", want: style.Appearance{Profile: colorprofile.ASCII, Theme: "contrast"}},
+		"an unknown --theme":               {environ: []string{"TERM=xterm"}, theme: "pink", wantErr: finding.InvalidArgument},
+		"an unknown KOORD_THEME":           {environ: []string{"TERM=xterm", "KOORD_THEME=pink"}, wantErr: finding.InvalidArgument},
 		"an unknown --color":               {environ: []string{"TERM=xterm"}, color: "blue", wantErr: finding.InvalidArgument},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := appearanceOf(Options{Out: io.Discard, Environ: tc.environ, Color: tc.color, ASCII: tc.ascii})
+			got, err := appearanceOf(Options{Out: io.Discard, Environ: tc.environ, Color: tc.color, ASCII: tc.ascii, Theme: tc.theme})
 			if tc.wantErr != "" {
 				if f, ok := finding.From(err); !ok || f.Code != tc.wantErr || f.Hint == "" {
 					t.Fatalf("got error %v, want %s with a hint", err, tc.wantErr)

@@ -19,17 +19,18 @@ func hex(v uint32) color.Color {
 }
 
 func paletteFor(a Appearance) palette {
+	of := a.Theme.declared()
 	switch {
 	case !a.Colour():
 		return palette{}
 	case a.Profile == colorprofile.ANSI:
-		return basicPalette()
+		return of.basic()
 	case a.Light:
-		return lightPalette()
+		return of.light()
 	case a.Profile == colorprofile.ANSI256:
-		return indexedPalette()
+		return of.indexed()
 	default:
-		return darkPalette()
+		return of.dark()
 	}
 }
 

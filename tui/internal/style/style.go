@@ -45,6 +45,8 @@ type Appearance struct {
 	ASCII bool
 	// Light is true on a light background.
 	Light bool
+	// Theme of the colours, where there are any.
+	Theme Theme
 }
 
 // Colour reports whether the appearance has colours.
