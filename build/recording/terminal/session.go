@@ -14,6 +14,7 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
 
 	"koordinator.sh/koord/build/recording/cast"
 )
@@ -43,6 +44,9 @@ func Open(ctx context.Context, title string, columns, rows int, directory string
 	cmd := exec.CommandContext(ctx, "bash", "--norc", "--noprofile", "--noediting", "-i")
 	cmd.Dir, cmd.Env = directory, append(environ, "PS1="+Prompt, "HISTFILE=", "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8")
 	file, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(rows), Cols: uint16(columns)})
+	if err == nil {
+		file, err = interruptible(file)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("start a shell in a pseudo-terminal: %w", err)
 	}
@@ -53,6 +57,20 @@ func Open(ctx context.Context, title string, columns, rows int, directory string
 	s.replies.Go(func() { _, _ = io.Copy(file, s.screen) }) // a shell that ended reads no answer
 	go s.read()
 	return s, nil
+}
+
+// interruptible returns the same file for reads that end when it is closed. A read of the one that comes from pty ends when the last process
+// has left the terminal, which one that ignores SIGHUP does not do.
+func interruptible(file *os.File) (*os.File, error) {
+	defer file.Close()
+	descriptor, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.SetNonblock(descriptor, true); err != nil {
+		return nil, errors.Join(err, unix.Close(descriptor))
+	}
+	return os.NewFile(uintptr(descriptor), file.Name()), nil
 }
 
 // read shows and records what is printed until the shell ends.
@@ -99,7 +117,7 @@ func (s *Session) Close() (cast.Recording, error) {
 		err = nil
 	}
 	_ = s.cmd.Wait() // it was killed
-	// The end of the shell ends what runs in its terminal, and what that prints is read until then.
+	// The end of its terminal ends what ran in the shell.
 	err = errors.Join(err, s.file.Close())
 	<-s.ended
 	if input, ok := s.screen.InputPipe().(io.Closer); ok {

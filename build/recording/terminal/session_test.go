@@ -70,7 +70,7 @@ func TestTheEndOfTheShellIsAnError(t *testing.T) {
 func TestCloseEndsWhatRuns(t *testing.T) {
 	s := open(t)
 	must(t, s.Await(t.Context(), nil, true))
-	must(t, s.Type(t.Context(), "cat\r"))
+	must(t, s.Type(t.Context(), "trap '' HUP; cat\r")) // as under nohup
 	must(t, s.Type(t.Context(), "hello\r"))
 	must(t, s.Await(t.Context(), []string{"hello\nhello"}, false))
 	recording, err := s.Close()
