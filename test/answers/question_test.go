@@ -38,6 +38,10 @@ type question struct {
 	Says string `json:"says"`
 	// Commands are run one after the other, without the name of the program.
 	Commands []string `json:"commands"`
+	// Kubernetes is the version of the API server; a current one when empty.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	// Unshown is why the page has no output of the commands, which are then not run, or why there is no command. It stands in place of objects.
+	Unshown string `json:"unshown,omitempty"`
 	// Denied is what the user may not do, as "verb resource".
 	Denied []string `json:"denied,omitempty"`
 
@@ -99,8 +103,8 @@ func read(file string, decoder runtime.Decoder) (*question, error) {
 	if err := yaml.UnmarshalStrict(header, q); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(topics, q.Topic) || q.Asks == "" || q.Says == "" || len(q.Commands) == 0 {
-		return nil, fmt.Errorf("a question needs a topic of %q, asks, says and commands", topics)
+	if !slices.Contains(topics, q.Topic) || q.Asks == "" || q.Says == "" || len(q.Commands) == 0 && q.Unshown == "" {
+		return nil, fmt.Errorf("a question needs a topic of %q, asks, says, and commands unless unshown says why there are none", topics)
 	}
 	for {
 		document, err := documents.Read()
@@ -113,6 +117,9 @@ func read(file string, decoder runtime.Decoder) (*question, error) {
 		object, _, err := decoder.Decode(document, nil, nil)
 		if err != nil {
 			return nil, err
+		}
+		if q.Unshown != "" {
+			return nil, errors.New("the commands are not run, and the objects for nothing")
 		}
 		q.objects = append(q.objects, object)
 	}

@@ -38,7 +38,7 @@ const namespace = "default"
 func cluster(t *testing.T, q *question) *livetest.Server {
 	t.Helper()
 	scheme := newScheme(t)
-	server := &livetest.Server{Denied: q.Denied, Lists: map[string]runtime.Object{}}
+	server := &livetest.Server{Denied: q.Denied, Version: q.Kubernetes, Lists: map[string]runtime.Object{}}
 	byKind := map[schema.GroupVersionKind][]runtime.Object{}
 	for _, kind := range otherKinds {
 		byKind[kind] = nil

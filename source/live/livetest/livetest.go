@@ -3,6 +3,7 @@
 package livetest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,6 +61,8 @@ type Server struct {
 	Failing []string
 	// Diagnostics serves diagnostics.koordinator.sh; nil makes the group unknown.
 	Diagnostics http.Handler
+	// Version of Kubernetes; a current one when empty.
+	Version string
 	// Broken answers every request with this status when set.
 	Broken int
 
@@ -107,7 +110,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case s.Broken != 0:
 		Fail(w, s.Broken, metav1.StatusReasonServiceUnavailable, "the server is broken")
 	case r.URL.Path == "/version":
-		fmt.Fprint(w, `{"gitVersion":"v1.36.3"}`)
+		fmt.Fprintf(w, `{"gitVersion":%q}`, cmp.Or(s.Version, "v1.36.3"))
 	case strings.HasPrefix(r.URL.Path, "/apis/diagnostics.koordinator.sh/"):
 		s.diagnostics(w, r)
 	default:
