@@ -50,7 +50,7 @@ func newCodesCommand(s *session) *cobra.Command {
 
 func (o *codesOptions) addAll(cmd *cobra.Command) {
 	o.addFlags(cmd, true)
-	cmd.Flags().StringVar(&o.lang, "lang", "", "Language of the output, en or zh (default from the locale)")
+	cmd.Flags().StringVar(&o.lang, "lang", "", "Language of the output, en or zh (default from KOORD_LANG, or the locale)")
 	must(cmd.RegisterFlagCompletionFunc("lang", cobra.FixedCompletions([]string{"en", "zh"}, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -61,23 +61,12 @@ func (o *codesOptions) complete() error {
 	return o.output.complete()
 }
 
-// language is the flag's, else the locale's. What cannot be drawn is not chosen.
+// language is the flag's, else the reader's.
 func (o *codesOptions) language(s *session) printer.Language {
 	if o.lang != "" {
 		return printer.Language(o.lang)
 	}
-	if s.style().ASCII {
-		return printer.English
-	}
-	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
-		if value := s.Getenv(name); value != "" {
-			if strings.HasPrefix(value, "zh") {
-				return printer.Chinese
-			}
-			return printer.English
-		}
-	}
-	return printer.English
+	return s.language()
 }
 
 func (o *codesOptions) all(s *session) error {
@@ -94,6 +83,7 @@ func (o *codesOptions) all(s *session) error {
 		}
 		list.Items = append(list.Items, *item)
 	}
+	o.translated = true
 	return o.print(s, list, "code", func(w io.Writer, options printer.Options) error {
 		return printer.Codes(w, entries, o.language(s), options)
 	})
@@ -115,6 +105,7 @@ func (o *codesOptions) one(s *session, text string) error {
 	if err != nil {
 		return err
 	}
+	o.translated = true
 	return o.print(s, item, "code", func(w io.Writer, options printer.Options) error {
 		return printer.Code(w, entry, o.language(s), options)
 	})

@@ -17,9 +17,12 @@ type failed struct {
 	// program is the name the program was called by.
 	program string
 	style   printer.Style
+	// language of the reader.
+	language printer.Language
 }
 
-// printError writes an error as three lines at most: what failed, the next command to run, the code with its name. An
+// printError writes an error as three lines at most: what failed, the next command to run, the code with its name, and in other languages than
+// English what the code means. An
 // interruption the user asked for is not an error to tell about, and neither is an exit code whose meaning was printed.
 func printError(w io.Writer, err error, f failed) {
 	if !f.tells(err) {
@@ -38,6 +41,7 @@ func printError(w io.Writer, err error, f failed) {
 		name = " " + entry.Name
 	}
 	fmt.Fprintln(w, f.style.Paint(printer.Dim, fmt.Sprintf("%s%s: see %s why %s", code, name, f.program, code)))
+	_ = printer.Legend(w, string(code), printer.Options{Style: f.style, Language: f.language, Program: f.program})
 }
 
 // tells reports whether an error is printed.

@@ -21,6 +21,8 @@ type output struct {
 	format    string
 	// more are formats that the command itself prints.
 	more []string
+	// translated says that what people read is in their language already.
+	translated bool
 	// printer of the format, made once: a file of columns or a template may be a pipe.
 	printer objectPrinter
 }
@@ -93,7 +95,14 @@ func (o *output) print(s *session, obj runtime.Object, subject string, people fu
 	case o.text():
 		options := s.printerOptions()
 		options.Wide, options.NoHeaders = o.format == "wide", o.noHeaders
-		return people(s.Streams.Out, options)
+		if o.translated || options.Language == printer.English {
+			return people(s.Streams.Out, options)
+		}
+		var printed strings.Builder
+		if err := people(io.MultiWriter(s.Streams.Out, &printed), options); err != nil {
+			return err
+		}
+		return printer.Legend(s.Streams.Out, printed.String(), options)
 	case o.format == "name":
 		return printNames(s.Streams.Out, obj, subject)
 	}

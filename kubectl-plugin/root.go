@@ -112,7 +112,7 @@ func Run(ctx context.Context, options Options, args []string) error {
 	root := newRootCommand(s)
 	root.SetArgs(expandArguments(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
-	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle()}
+	f := failed{command: cmd.CommandPath(), program: options.Name, style: s.errorStyle(), language: s.language()}
 	if format != "" && !out.wrote && f.tells(err) {
 		err = errors.Join(err, printErrorObject(out, format, err, f))
 	}

@@ -107,7 +107,7 @@ func (s *session) style() printer.Style {
 
 // printerOptions for standard output. What is piped is never cut.
 func (s *session) printerOptions() printer.Options {
-	o := printer.Options{Style: s.style(), Program: s.Name, Now: s.Clock.Now()}
+	o := printer.Options{Style: s.style(), Language: s.language(), Program: s.Name, Now: s.Clock.Now()}
 	if s.Terminal.Output {
 		o.Width = s.Terminal.Width
 	}

@@ -19,6 +19,8 @@ type Options struct {
 	Parts int
 	// Style of the text.
 	Style Style
+	// Language of the reader; English when empty.
+	Language Language
 	// Program is the name the program was called by, for the commands in hints; empty for koordctl.
 	Program string
 	// Now is the moment that ages are counted to.
