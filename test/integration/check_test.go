@@ -140,10 +140,16 @@ func TestCheckNamesABrokenBundle(t *testing.T) {
 	if _, err := configurations.Patch(t.Context(), "koordinator-admission", types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	result := koordctl(t, 79, "check", "webhook", "--fail-on", "error", "-o", "short")
-	if !strings.Contains(result.Stdout, "failed webhook/webhook-certificate: KOORD0623 the caBundle of webhook ") {
-		t.Errorf("check does not name the bundle:\n%s%s", result.Stdout, result.Stderr)
-	}
+	sandboxtest.Eventually(t, patience, func() error { // koordctl reads what the API server has in its cache, which is a moment old
+		result, err := shared.Koordctl(t.Context(), "check", "webhook", "--fail-on", "error", "-o", "short")
+		if err != nil {
+			return err
+		}
+		if result.Code != 79 || !strings.Contains(result.Stdout, "failed webhook/webhook-certificate: KOORD0623 the caBundle of webhook ") {
+			return fmt.Errorf("exit code %d, want 79 with the bundle:\n%s%s", result.Code, result.Stdout, result.Stderr)
+		}
+		return nil
+	})
 	// The lease expires, and the API server finds out that nothing answers.
 	wants := map[string]string{"diagnostics-api": "Failed [KOORD0004]", "manager-available": "Failed [KOORD0013]", "manager-leader": "Skipped []", "agent-answers": "Skipped []"}
 	sandboxtest.Eventually(t, 2*patience, func() error {
