@@ -26,6 +26,7 @@ import (
 const (
 	explainPath = "/explain/pod"
 	reviewPath  = "/review/placements"
+	quotaPath   = "/explain/quota"
 )
 
 // Bounds of a question to the scheduler.
@@ -89,8 +90,15 @@ func (c *Client) ReviewPlacements(ctx context.Context, question *diagnosticsv1al
 	return ask(ctx, c, reviewPath, question, func(answer *diagnosticsv1alpha1.PlacementReview) bool { return answer.Status.Origin.Leader })
 }
 
+// ExplainQuota asks about an ElasticQuota; errors are as those of ExplainPod. Every replica watches all that the answer is made of.
+func (c *Client) ExplainQuota(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.QuotaExplanation, error) {
+	question := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	question.SetGroupVersionKind(diagnosticsv1alpha1.GroupVersion.WithKind("QuotaExplanation"))
+	return ask(ctx, c, quotaPath, question, func(*diagnosticsv1alpha1.QuotaExplanation) bool { return true })
+}
+
 // ask returns the leader's answer or, failing that, a standby's. Leads is true for an answer of the leader.
-func ask[T any](ctx context.Context, c *Client, path string, question *T, leads func(*T) bool) (*T, error) {
+func ask[T any](ctx context.Context, c *Client, path string, question any, leads func(*T) bool) (*T, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	body, err := json.Marshal(question)

@@ -142,6 +142,21 @@ func TestReviewsAreAskedOnTheirPath(t *testing.T) {
 	}
 }
 
+func TestQuotasAreAskedAboutByNameAlone(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var question metav1.PartialObjectMetadata
+		if err := json.NewDecoder(r.Body).Decode(&question); err != nil || question.Kind != "QuotaExplanation" || r.URL.Path != "/explain/quota" {
+			t.Errorf("%s got %+v, error %v", r.URL.Path, question, err)
+		}
+		respond(t, w, http.StatusOK, diagnosticsv1alpha1.QuotaExplanation{ObjectMeta: metav1.ObjectMeta{Namespace: question.Namespace, Name: question.Name}})
+	}))
+	defer server.Close()
+	answer, err := newTestClient(t, server).ExplainQuota(t.Context(), "team", "batch")
+	if err != nil || answer.Namespace != "team" || answer.Name != "batch" {
+		t.Errorf("answer %+v, error %v", answer, err)
+	}
+}
+
 func TestAnAbsentSchedulerYieldsItsCode(t *testing.T) {
 	tests := map[string]func(t *testing.T) *Client{
 		"nothing listens": func(t *testing.T) *Client {

@@ -2,7 +2,10 @@ package diagnostics
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,13 +56,19 @@ type handler struct {
 	answer func(w http.ResponseWriter, r *http.Request) (any, error)
 }
 
-func newHandler(explainer Explainer, ready func() bool, authorization authorizer.Authorizer) http.Handler {
+func newHandler(explainer Explainer, objects map[string]ObjectExplainer, ready func() bool, authorization authorizer.Authorizer) http.Handler {
 	mux, slots := http.NewServeMux(), make(chan struct{}, maxWaiting)
 	pods, placements := &podExplanations{explainer, authorization}, &placementReviews{explainer}
 	mux.Handle(ExplainPath, &handler{resource: podExplanationResource, ready: ready, slots: slots, answer: pods.answer})
 	mux.Handle(ReviewPath, &handler{resource: placementReviewResource, ready: ready, slots: slots, answer: placements.answer})
+	served := []string{ExplainPath, ReviewPath}
+	for _, kind := range slices.Sorted(maps.Keys(objects)) {
+		asked := &objectExplanations{objectResource(kind), objects[kind]}
+		mux.Handle(ObjectPath+kind, &handler{resource: asked.resource, ready: ready, slots: slots, answer: asked.answer})
+		served = append(served, ObjectPath+kind)
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		message := "unknown path; those served are " + ExplainPath + " and " + ReviewPath
+		message := "unknown path; those served are " + strings.Join(served, ", ")
 		reviewhttp.Fail(w, r, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, podExplanationResource, "", message, 0, true))
 	})
 	return mux

@@ -51,6 +51,14 @@ func echo(_ context.Context, question *diagnosticsv1alpha1.PodExplanation) (*dia
 	return answer, nil
 }
 
+// objects explains quotas, of which there is one.
+var objects = map[string]ObjectExplainer{"quota": func(_ context.Context, namespace, name string) (any, error) {
+	if name == "gone" {
+		return nil, apierrors.NewNotFound(diagnosticsv1alpha1.Resource("elasticquotas"), name)
+	}
+	return &diagnosticsv1alpha1.QuotaExplanation{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}, nil
+}}
+
 const goodQuestion = `{"metadata":{"namespace":"default"},"spec":{"podName":"web-1"}}`
 
 func TestHandler(t *testing.T) {
@@ -74,9 +82,15 @@ func TestHandler(t *testing.T) {
 		{name: "a review is answered", path: ReviewPath, body: `{"spec":{"pods":[{"namespace":"shop","name":"web-1"}]}}`, wantCode: 200, wantText: `"node":"worker-1"`},
 		{name: "a review of no pod", path: ReviewPath, body: `{}`, wantCode: 422, wantText: "spec.pods"},
 		{name: "a review by GET", path: ReviewPath, method: http.MethodGet, wantCode: 405, wantText: "MethodNotAllowed"},
+		{name: "a quota is explained", path: "/explain/quota", body: `{"metadata":{"namespace":"team","name":"batch"}}`, wantCode: 200, wantText: `"name":"batch","namespace":"team"`},
+		{name: "a quota that does not exist", path: "/explain/quota", body: `{"metadata":{"namespace":"team","name":"gone"}}`, wantCode: 404, wantText: "gone"},
+		{name: "a quota without a name", path: "/explain/quota", body: `{"metadata":{"namespace":"team"}}`, wantCode: 422, wantText: "metadata.name"},
+		{name: "a path for the namespace of a quota", path: "/explain/quota", body: `{"metadata":{"namespace":"../..","name":"batch"}}`, wantCode: 422, wantText: "metadata.namespace"},
+		{name: "a quota by GET", path: "/explain/quota", method: http.MethodGet, wantCode: 405, wantText: "MethodNotAllowed"},
+		{name: "a quota while the caches are not filled", path: "/explain/quota", notReady: true, body: `{"metadata":{"namespace":"team","name":"batch"}}`, wantCode: 503, wantText: "still reading"},
 		{name: "a charset does no harm", contentType: "application/json; charset=utf-8", body: goodQuestion, wantCode: 200, wantText: "usage"},
 		{name: "another method", method: http.MethodGet, wantCode: 405, wantText: "MethodNotAllowed"},
-		{name: "another path", path: "/explain/quota", body: goodQuestion, wantCode: 404, wantText: ExplainPath},
+		{name: "another path", path: "/explain/gang", body: goodQuestion, wantCode: 404, wantText: ExplainPath},
 		{name: "another content type", contentType: "application/yaml", body: goodQuestion, wantCode: 415, wantText: "application/yaml"},
 		{name: "not JSON", body: "?", wantCode: 400, wantText: "decode the request"},
 		{name: "another kind", body: `{"kind":"NodeExplanation","metadata":{"namespace":"default"},"spec":{"podName":"web-1"}}`, wantCode: 422, wantText: "NodeExplanation"},
@@ -108,7 +122,7 @@ func TestHandler(t *testing.T) {
 				request.Header.Set("Content-Type", test.contentType)
 			}
 			recorder := httptest.NewRecorder()
-			newHandler(test.explain, func() bool { return !test.notReady }, nil).ServeHTTP(recorder, request)
+			newHandler(test.explain, objects, func() bool { return !test.notReady }, nil).ServeHTTP(recorder, request)
 			if recorder.Code != test.wantCode || !strings.Contains(recorder.Body.String(), test.wantText) {
 				t.Errorf("answer %d %s, want %d with %q", recorder.Code, recorder.Body, test.wantCode, test.wantText)
 			}
@@ -134,7 +148,7 @@ func TestHandlerBoundsWhatItAnswersAtOnce(t *testing.T) {
 		<-release
 		return echo(ctx, question)
 	})
-	served := newHandler(slow, func() bool { return true }, nil)
+	served := newHandler(slow, nil, func() bool { return true }, nil)
 	ask := func() *httptest.ResponseRecorder {
 		recorder := httptest.NewRecorder()
 		served.ServeHTTP(recorder, onBehalf(t, httptest.NewRequest(http.MethodPost, ExplainPath, strings.NewReader(goodQuestion))))
@@ -167,7 +181,7 @@ func TestNobodyPassesUnknownOrUnauthorized(t *testing.T) {
 		}
 		return authorizer.DecisionNoOpinion, "", nil
 	})
-	server := protect(newHandler(explainerFunc(echo), func() bool { return true }, authorization), authentication, authorization)
+	server := protect(newHandler(explainerFunc(echo), nil, func() bool { return true }, authorization), authentication, authorization)
 	for name, want := range map[string]int{"": http.StatusUnauthorized, "nobody": http.StatusForbidden, "manager": http.StatusOK} {
 		request := httptest.NewRequest(http.MethodPost, ExplainPath, strings.NewReader(goodQuestion))
 		request.Header.Set("Test-User", name)

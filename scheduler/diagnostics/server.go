@@ -38,6 +38,8 @@ type Options struct {
 	Authorization  *apiserveroptions.DelegatingAuthorizationOptions
 	// Services answers what is below services.Base; nil for nothing.
 	Services http.Handler
+	// Objects explains objects of plugins, by their kind in lower case.
+	Objects map[string]ObjectExplainer
 	// Client reads the Secret.
 	Client kubernetes.Interface
 }
@@ -77,7 +79,7 @@ func NewServer(options Options, explainer Explainer, ready func() bool) (*Server
 		server.Close()
 		return nil, fmt.Errorf("set up the authorization of diagnostics clients: %w", err)
 	}
-	server.handler = protect(beside(newHandler(explainer, ready, authorization.Authorizer), options.Services), authentication.Authenticator, authorization.Authorizer)
+	server.handler = protect(beside(newHandler(explainer, options.Objects, ready, authorization.Authorizer), options.Services), authentication.Authenticator, authorization.Authorizer)
 	return server, nil
 }
 

@@ -31,7 +31,7 @@ func TestServicesAreProtected(t *testing.T) {
 	})
 	below := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	ready := func() bool { return true }
-	server := protect(beside(newHandler(explainerFunc(echo), ready, authorization), below), authentication, authorization)
+	server := protect(beside(newHandler(explainerFunc(echo), nil, ready, authorization), below), authentication, authorization)
 	tests := []struct {
 		name, user, method, path string
 		want                     int

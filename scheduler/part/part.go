@@ -28,6 +28,9 @@ func Stateless(name string, factory frameworkruntime.PluginFactory) Part {
 	}}
 }
 
+// Explain explains an object. One that does not exist is a NotFound error.
+type Explain func(ctx context.Context, namespace, name string) (any, error)
+
 // Instance is a Part of one scheduler. All fields but Name and Factory may be empty. They are listed in the order in which the
 // scheduler uses them.
 type Instance struct {
@@ -49,6 +52,8 @@ type Instance struct {
 	Controllers func(*Controllers) ([]func(context.Context), error)
 	// Services are endpoints below /apis/v1/plugins beside those of the plugin itself.
 	Services []services.Provider
+	// Explains answers questions about objects of its own, by their kind in lower case.
+	Explains map[string]Explain
 	// Run watches until the context ends.
 	Run func(context.Context)
 	// Settled is false as long as objects are not known without which pods would be placed wrongly.

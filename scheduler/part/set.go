@@ -92,6 +92,15 @@ func (s Set) Services() []services.Provider {
 	return all
 }
 
+// Explains are those of all parts, each about kinds of its own.
+func (s Set) Explains() map[string]Explain {
+	all := map[string]Explain{}
+	for _, instance := range s {
+		maps.Copy(all, instance.Explains)
+	}
+	return all
+}
+
 // Controllers are those of all parts.
 func (s Set) Controllers(with *Controllers) ([]func(context.Context), error) {
 	var all []func(context.Context)

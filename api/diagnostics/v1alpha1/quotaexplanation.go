@@ -4,6 +4,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// MaxQuotaPods is how many pods that use a quota, and as many that do not fit, koord-scheduler names of it.
+const MaxQuotaPods = 100
+
 // QuotaExplanation says where the runtime of an ElasticQuota comes from, who uses it, and which pods do not fit: `koordctl explain quota`.
 //
 // +kubebuilder:object:root=true

@@ -25,6 +25,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&PodExplanation{}, &PodExplanationList{},
 		&NodeExplanation{}, &NodeExplanationList{}, &NodeExplanationBatch{},
 		&PlacementReview{},
+		&QuotaExplanation{},
 		&NodeOverview{}, &NodeOverviewList{},
 		&PodOverview{}, &PodOverviewList{},
 	)

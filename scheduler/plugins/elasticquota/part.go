@@ -36,7 +36,8 @@ func Instance(state *quotas.State) *part.Instance {
 			}
 			return statuses
 		},
-		Run: state.Run, Settled: state.Informer().Settled,
+		Explains: map[string]part.Explain{"quota": explainQuota(state)},
+		Run:      state.Run, Settled: state.Informer().Settled,
 		Controllers: func(with *part.Controllers) ([]func(context.Context), error) {
 			written := controller.New(controller.Config{State: state, Quotas: with.Objects, Pods: with.Pods, Recorder: with.Recorder, Now: with.Now})
 			return []func(context.Context){written.Run}, nil

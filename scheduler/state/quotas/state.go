@@ -43,6 +43,8 @@ type State struct {
 	settled  atomic.Bool
 	deadline atomic.Pointer[time.Time]
 	settings atomic.Pointer[quota.Args]
+	// first are the arguments of the first profile, with what profiles may differ in.
+	first atomic.Pointer[quota.Args]
 	// freed is closed and replaced when pods may be admitted because of something that no event of the scheduler reports.
 	freed notice
 }
@@ -104,6 +106,7 @@ func (s *State) Configure(args *quota.Args) error {
 		}
 		return nil
 	}
+	s.first.Store(args)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.book.options, s.book.replant = args.Options(), true
