@@ -32,6 +32,12 @@ type NodeOverviewer interface {
 	NodeOverviews(ctx context.Context, name string, matching labels.Selector) (*diagnosticsv1alpha1.NodeOverviewList, error)
 }
 
+// QuotaExplainer explains ElasticQuotas. Errors that are an APIStatus reach the user as they are.
+type QuotaExplainer interface {
+	// ExplainQuota says where the runtime of a quota comes from.
+	ExplainQuota(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.QuotaExplanation, error)
+}
+
 // AgentExplainer answers what the agents of nodes know. Errors that are an APIStatus reach the user as they are.
 type AgentExplainer interface {
 	// Explain adds what the agent of the node says to the answer.

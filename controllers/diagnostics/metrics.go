@@ -110,26 +110,37 @@ func (m measured) Create(ctx context.Context, object runtime.Object, check rest.
 	return answer, err
 }
 
-// measuredReading is a resource whose reads are measured.
-type measuredReading struct {
-	reading
+// measuredGetting is a resource of which single objects are read, measured.
+type measuredGetting struct {
+	getting
 	kind        string
 	instruments *instruments
 	clock       clock.PassiveClock
 }
 
 // Get returns one object.
-func (m measuredReading) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
+func (m measuredGetting) Get(ctx context.Context, name string, options *metav1.GetOptions) (runtime.Object, error) {
 	begin := m.clock.Now()
-	answer, err := m.reading.Get(ctx, name, options)
+	answer, err := m.getting.Get(ctx, name, options)
 	m.instruments.observe(m.kind, m.clock.Since(begin), err)
 	return answer, err
 }
 
+// measuredListing is a measuredGetting of which lists are read, too.
+type measuredListing struct {
+	measuredGetting
+	rest.Lister
+}
+
 // List returns the objects that the options select.
-func (m measuredReading) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
+func (m measuredListing) List(ctx context.Context, options *metainternalversion.ListOptions) (runtime.Object, error) {
 	begin := m.clock.Now()
-	answer, err := m.reading.List(ctx, options)
+	answer, err := m.Lister.List(ctx, options)
 	m.instruments.observe(m.kind, m.clock.Since(begin), err)
 	return answer, err
+}
+
+// ConvertToTable renders one object or a list.
+func (m measuredListing) ConvertToTable(ctx context.Context, object, options runtime.Object) (*metav1.Table, error) {
+	return m.Lister.ConvertToTable(ctx, object, options)
 }

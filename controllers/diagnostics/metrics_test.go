@@ -104,7 +104,7 @@ func TestTheTimeOfAnAnswerIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff(map[string]float64{"PodExplanation": 3, "NodeExplanation": 0, "NodeExplanationBatch": 0, "NodeOverview": 0, "PlacementReview": 0}, got); diff != "" {
+	if diff := cmp.Diff(map[string]float64{"PodExplanation": 3, "NodeExplanation": 0, "NodeExplanationBatch": 0, "NodeOverview": 0, "PlacementReview": 0, "QuotaExplanation": 0}, got); diff != "" {
 		t.Errorf("seconds spent (-want +got):\n%s", diff)
 	}
 	problems, err := promlint.NewWithMetricFamilies(families).Lint()

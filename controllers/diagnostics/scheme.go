@@ -20,7 +20,7 @@ func newScheme() (*runtime.Scheme, error) {
 	}
 	internal := schema.GroupVersion{Group: diagnosticsv1alpha1.GroupVersion.Group, Version: runtime.APIVersionInternal}
 	scheme.AddKnownTypes(internal, &diagnosticsv1alpha1.PodExplanation{}, &diagnosticsv1alpha1.NodeExplanation{},
-		&diagnosticsv1alpha1.NodeOverview{}, &diagnosticsv1alpha1.NodeOverviewList{})
+		&diagnosticsv1alpha1.NodeOverview{}, &diagnosticsv1alpha1.NodeOverviewList{}, &diagnosticsv1alpha1.QuotaExplanation{})
 	if err := scheme.SetVersionPriority(diagnosticsv1alpha1.GroupVersion); err != nil {
 		return nil, fmt.Errorf("order the diagnostics versions: %w", err)
 	}

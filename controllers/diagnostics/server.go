@@ -54,6 +54,8 @@ type Server struct {
 	Nodes NodeExplainer
 	// Overviews lists nodes.
 	Overviews NodeOverviewer
+	// Quotas explains ElasticQuotas.
+	Quotas QuotaExplainer
 	// Placements answers where pods would go.
 	Placements PlacementReviewer
 	// Agents answer what only the agents of nodes know; nil where they cannot be asked.
@@ -229,7 +231,7 @@ func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storag
 		{"nodeexplanationbatches", batchKind.Kind, &nodeExplanationBatches{nodes: nodes}},
 		{"placementreviews", reviewKind.Kind, &placementReviews{reviewer: s.Placements, authorizer: decide}},
 	}
-	kinds := []string{overviewKind.Kind}
+	kinds := []string{overviewKind.Kind, quotaKind.Kind}
 	for _, resource := range served {
 		kinds = append(kinds, resource.kind)
 	}
@@ -238,7 +240,13 @@ func (s *Server) resources(decide authorizer.Authorizer) (map[string]rest.Storag
 		return nil, err
 	}
 	overviews := &nodeOverviews{overviewer: s.Overviews, authorizer: decide}
-	resources := map[string]rest.Storage{"nodeoverviews": measuredReading{reading: overviews, kind: overviewKind.Kind, instruments: instruments, clock: s.Clock}}
+	read := func(of getting, kind string) measuredGetting {
+		return measuredGetting{getting: of, kind: kind, instruments: instruments, clock: s.Clock}
+	}
+	resources := map[string]rest.Storage{
+		"nodeoverviews":     measuredListing{read(overviews, overviewKind.Kind), overviews},
+		"quotaexplanations": read(&quotaExplanations{explainer: s.Quotas, authorizer: decide}, quotaKind.Kind),
+	}
 	for _, resource := range served {
 		resources[resource.name] = measured{creation: resource.creation, kind: resource.kind, instruments: instruments, clock: s.Clock}
 	}

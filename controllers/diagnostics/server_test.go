@@ -37,6 +37,8 @@ var noon = time.Date(2030, time.March, 1, 12, 0, 0, 0, time.UTC)
 // recorder answers all kinds of questions and records what it was asked.
 type recorder struct {
 	pods []string
+	// quotas are those that were asked about.
+	quotas []string
 	// overviews are the names and selectors of nodes.
 	overviews []string
 	// mu guards nodes, about which several questions are asked at the same time.
@@ -121,6 +123,24 @@ func (r *recorder) NodeOverviews(_ context.Context, name string, matching labels
 	return list, r.err
 }
 
+// ExplainQuota has a resource with a max and one without.
+func (r *recorder) ExplainQuota(_ context.Context, namespace, name string) (*diagnosticsv1alpha1.QuotaExplanation, error) {
+	r.quotas = append(r.quotas, namespace+"/"+name)
+	if name == r.gone {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Group: "scheduling.sigs.k8s.io", Resource: "elasticquotas"}, name)
+	}
+	return &diagnosticsv1alpha1.QuotaExplanation{
+		TypeMeta:   metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: "QuotaExplanation"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		QuotaFacts: diagnosticsv1alpha1.QuotaFacts{State: "Borrowing", Reason: "uses more than its min"},
+		Divisions: []diagnosticsv1alpha1.QuotaDivision{
+			{Resource: "cpu", Unit: diagnosticsv1alpha1.MilliCPU, Used: 3000, Runtime: 4000, Max: new(int64(8000)), Available: 1000},
+			{Resource: "memory", Unit: diagnosticsv1alpha1.Bytes, Used: 2 << 30, Runtime: 2 << 30},
+			{Resource: "nvidia.com/gpu", Unit: diagnosticsv1alpha1.Count, Used: 1, Runtime: 2, Available: 1},
+		},
+	}, r.err
+}
+
 // newTestServer serves the whole API over HTTP for one user with the permissions that allow grants.
 func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attributes) bool) *httptest.Server {
 	t.Helper()
@@ -131,7 +151,7 @@ func newTestServer(t *testing.T, explainer *recorder, allow func(authorizer.Attr
 	t.Cleanup(func() { listener.Close() })
 	explainer.clock = clocktesting.NewFakePassiveClock(noon)
 	server := &Server{
-		Pods: explainer, Nodes: explainer, Overviews: explainer, Placements: explainer, Identity: "manager-1", Leader: func() bool { return true },
+		Pods: explainer, Nodes: explainer, Overviews: explainer, Quotas: explainer, Placements: explainer, Identity: "manager-1", Leader: func() bool { return true },
 		Clock: explainer.clock, Registerer: explainer.metrics,
 	}
 	config, err := server.newConfig(listener)
@@ -245,6 +265,7 @@ func TestDiscoveryOffersQuestionsAndTheListOfNodes(t *testing.T) {
 	}
 	want := map[string]metav1.APIResource{
 		"nodeoverviews":          {Kind: "NodeOverview", SingularName: "nodeoverview", Verbs: metav1.Verbs{"get", "list"}},
+		"quotaexplanations":      {Kind: "QuotaExplanation", Namespaced: true, SingularName: "quotaexplanation", Verbs: metav1.Verbs{"get"}},
 		"placementreviews":       {Kind: "PlacementReview", SingularName: "placementreview", Verbs: metav1.Verbs{"create"}},
 		"podexplanations":        {Kind: "PodExplanation", Namespaced: true, SingularName: "podexplanation", Verbs: metav1.Verbs{"create"}},
 		"nodeexplanations":       {Kind: "NodeExplanation", SingularName: "nodeexplanation", Verbs: metav1.Verbs{"create"}},

@@ -21,17 +21,18 @@ type creation interface {
 	rest.TableConvertor
 }
 
-// The capabilities of what is read: one object or a list, and its rendering as a table.
-type reading interface {
+// The capabilities of what is read, an object at a time, and its rendering as a table.
+type getting interface {
 	rest.Storage
 	rest.Scoper
 	rest.SingularNameProvider
 	rest.Getter
-	rest.Lister
+	rest.TableConvertor
 }
 
 var (
-	_ reading  = (*nodeOverviews)(nil)
+	_ getting  = (*nodeOverviews)(nil)
+	_ getting  = (*quotaExplanations)(nil)
 	_ creation = (*podExplanations)(nil)
 	_ creation = (*nodeExplanations)(nil)
 	_ creation = (*nodeExplanationBatches)(nil)
@@ -93,5 +94,6 @@ var (
 	nodeKind     = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanation").GroupKind()
 	batchKind    = diagnosticsv1alpha1.GroupVersion.WithKind("NodeExplanationBatch").GroupKind()
 	overviewKind = diagnosticsv1alpha1.GroupVersion.WithKind("NodeOverview").GroupKind()
+	quotaKind    = diagnosticsv1alpha1.GroupVersion.WithKind("QuotaExplanation").GroupKind()
 	reviewKind   = diagnosticsv1alpha1.GroupVersion.WithKind("PlacementReview").GroupKind()
 )

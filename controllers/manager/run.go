@@ -168,7 +168,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err != nil {
 		return nil, err
 	}
-	server.Pods, server.Placements = asked, asked
+	server.Pods, server.Placements, server.Quotas = asked, asked, asked
 	if server.Agents, err = newNodeAgents(mgr, config, options); err != nil {
 		return nil, err
 	}

@@ -27,4 +27,7 @@
   - apiGroups: [diagnostics.koordinator.sh]
     resources: [nodeoverviews]
     verbs: [get, list]
+  - apiGroups: [diagnostics.koordinator.sh]
+    resources: [quotaexplanations]
+    verbs: [get]
 {{- end }}
