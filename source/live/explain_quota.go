@@ -18,12 +18,15 @@ var _ source.QuotaExplainer = (*Source)(nil)
 // notDivided is the consequence of an input of the division that cannot be read.
 const notDivided = "how the runtime is computed is unknown"
 
-// ExplainQuota reads the ElasticQuotas, pods, nodes and the scheduler's configuration at the same time, and divides as koord-scheduler
-// does.
+// ExplainQuota asks koord-scheduler. Where it does not answer, ExplainQuota reads the ElasticQuotas, pods, nodes and the scheduler's
+// configuration at the same time, and divides as koord-scheduler does.
 func (s *Source) ExplainQuota(ctx context.Context, namespace, name string, limit int) (*diagnosticsv1alpha1.QuotaExplanation, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
+	}
+	if answer := c.quotaExplanation(ctx, namespace, name, limit); answer != nil {
+		return answer, nil
 	}
 	in := quotaview.Input{Limit: limit}
 	missing, err := s.readQuotaInput(ctx, c, namespace, &in)
@@ -39,6 +42,30 @@ func (s *Source) ExplainQuota(ctx context.Context, namespace, name string, limit
 	answer := quotaview.Explain(in)
 	answer.TypeMeta, answer.Incomplete = kind("QuotaExplanation"), missing
 	return answer, nil
+}
+
+// quotaExplanation asks the diagnostics API for an explanation that names up to limit pods. It is nil where the answer is not what the objects say,
+// for whatever reason: a component does not run or is of an earlier version, the user may not ask, the quota does not exist, or more pods are
+// wanted than it names.
+func (c *clients) quotaExplanation(ctx context.Context, namespace, name string, limit int) *diagnosticsv1alpha1.QuotaExplanation {
+	if limit > diagnosticsv1alpha1.MaxQuotaPods || name == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, overviewTimeout)
+	defer cancel()
+	answer := &diagnosticsv1alpha1.QuotaExplanation{}
+	err := c.diagnostics.Get().Namespace(namespace).Resource("quotaexplanations").Name(name).MaxRetries(0).Do(ctx).Into(answer)
+	if err != nil || answer.Name != name || answer.Namespace != namespace || answer.State == "" {
+		return nil
+	}
+	answer.TypeMeta = kind("QuotaExplanation")
+	if more := len(answer.Pods) - limit; more > 0 {
+		answer.Pods, answer.PodsOmitted = answer.Pods[:limit], answer.PodsOmitted+int32(more)
+	}
+	if more := len(answer.Refused) - limit; more > 0 {
+		answer.Refused, answer.RefusedOmitted = answer.Refused[:limit], answer.RefusedOmitted+int32(more)
+	}
+	return answer
 }
 
 // readQuotaInput reads what an explanation of a quota needs, and returns what it lacks.
