@@ -74,7 +74,7 @@ func callers(t *testing.T) []caller {
 	if _, err := roles.Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: nodeReader}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get", "list"}},
 		{APIGroups: []string{"diagnostics.koordinator.sh"}, Resources: []string{"nodeexplanations", "nodeexplanationbatches"}, Verbs: []string{"create"}},
-		{APIGroups: []string{"diagnostics.koordinator.sh"}, Resources: []string{"nodeoverviews"}, Verbs: []string{"get", "list"}},
+		{APIGroups: []string{"diagnostics.koordinator.sh"}, Resources: []string{"nodeoverviews", "quotaexplanations"}, Verbs: []string{"get", "list"}},
 	}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +130,7 @@ func queries() []query {
 	return append(list,
 		query{path: diagnosticsPath + "/nodeoverviews"},
 		query{path: diagnosticsPath + "/nodeoverviews/" + nodeNames[0], has: nodeNames[:1]},
+		query{path: diagnosticsPath + "/namespaces/canary-shop/quotaexplanations/canary-team", has: []string{"canary-team", "canary-shop"}},
 		query{path: diagnosticsPath + "/nodeexplanationbatches", has: nodeNames, body: fmt.Sprintf(`{"spec":{"nodeNames":%s,"maxParts":1000}}`, names)},
 		query{
 			path: diagnosticsPath + "/nodeexplanationbatches", has: nodeNames,
