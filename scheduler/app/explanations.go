@@ -39,13 +39,9 @@ func (s *Scheduler) newDiagnostics(opts *Options, engine *explain.Engine, client
 	core := s.config.InformerFactory.Core().V1()
 	pods, nodes := core.Pods().Informer(), core.Nodes().Informer()
 	ready := func() bool { return pods.HasSynced() && nodes.HasSynced() }
-	objects := map[string]diagnostics.ObjectExplainer{}
-	for kind, explain := range s.parts.Explains() {
-		objects[kind] = explain
-	}
 	return diagnostics.NewServer(diagnostics.Options{
 		BindAddress: opts.DiagnosticsBindAddress, Port: opts.DiagnosticsPort, CertNamespace: namespace, CertName: name,
-		Authentication: opts.Authentication, Authorization: opts.Authorization, Objects: objects, Client: client,
+		Authentication: opts.Authentication, Authorization: opts.Authorization, Objects: s.parts.Explains(), Client: client,
 		Services: services.NewHandler(services.Options{
 			Providers: s.providers(s.scheduler.Profiles), Leads: s.leads, Ready: ready, Nodes: services.NewWorld(s.scheduler.Cache).Nodes,
 		}),

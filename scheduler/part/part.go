@@ -29,7 +29,7 @@ func Stateless(name string, factory frameworkruntime.PluginFactory) Part {
 }
 
 // Explain explains an object. One that does not exist is a NotFound error.
-type Explain func(ctx context.Context, namespace, name string) (any, error)
+type Explain = func(ctx context.Context, namespace, name string) (any, error)
 
 // Instance is a Part of one scheduler. All fields but Name and Factory may be empty. They are listed in the order in which the
 // scheduler uses them.
