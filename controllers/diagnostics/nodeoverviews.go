@@ -129,8 +129,8 @@ func overviewColumns() []metav1.TableColumnDefinition {
 }
 
 func overviewRow(n *diagnosticsv1alpha1.NodeOverview) metav1.TableRow {
-	cpu := func(used, of *int64) string { return share(used, of, cores) }
-	memory := func(used, of *int64) string { return share(used, of, mebibytes) }
+	cpu := func(used, of *int64) string { return share(used, of, diagnosticsv1alpha1.MilliCPU) }
+	memory := func(used, of *int64) string { return share(used, of, diagnosticsv1alpha1.Bytes) }
 	return answerRow(n, n.Name, string(n.Load.State),
 		cpu(n.CPU.Used, usable(&n.CPU)), cpu(n.CPU.BatchRequested, n.CPU.BatchAllocatable),
 		memory(n.Memory.Used, usable(&n.Memory)), memory(n.Memory.BatchRequested, n.Memory.BatchAllocatable),
@@ -146,17 +146,12 @@ func usable(r *diagnosticsv1alpha1.ResourceOverview) *int64 {
 }
 
 // share is a part of a whole; what is not known is a question mark.
-func share(part, whole *int64, format func(int64) string) string {
+func share(part, whole *int64, unit diagnosticsv1alpha1.Unit) string {
 	texts := [2]string{"?", "?"}
 	for i, value := range []*int64{part, whole} {
 		if value != nil {
-			texts[i] = format(*value)
+			texts[i] = quantity(*value, unit)
 		}
 	}
 	return texts[0] + "/" + texts[1]
 }
-
-// cores formats millicores, and mebibytes bytes, as kubectl top does.
-func cores(milli int64) string { return fmt.Sprintf("%dm", milli) }
-
-func mebibytes(bytes int64) string { return fmt.Sprintf("%dMi", bytes>>20) }

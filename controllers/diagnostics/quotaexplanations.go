@@ -84,14 +84,3 @@ func (*quotaExplanations) ConvertToTable(_ context.Context, object, options runt
 	}
 	return answerTable(options, columns, rows...), nil
 }
-
-// quantity formats an amount of a unit as kubectl top does.
-func quantity(value int64, unit diagnosticsv1alpha1.Unit) string {
-	switch unit {
-	case diagnosticsv1alpha1.MilliCPU:
-		return cores(value)
-	case diagnosticsv1alpha1.Bytes:
-		return mebibytes(value)
-	}
-	return fmt.Sprint(value)
-}

@@ -3,6 +3,7 @@ package diagnostics
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,6 +79,17 @@ func answerTable(options runtime.Object, columns []metav1.TableColumnDefinition,
 
 func answerRow(object runtime.Object, cells ...any) metav1.TableRow {
 	return metav1.TableRow{Cells: cells, Object: runtime.RawExtension{Object: object}}
+}
+
+// quantity formats an amount of a unit as kubectl top does.
+func quantity(value int64, unit diagnosticsv1alpha1.Unit) string {
+	switch unit {
+	case diagnosticsv1alpha1.MilliCPU:
+		return fmt.Sprintf("%dm", value)
+	case diagnosticsv1alpha1.Bytes:
+		return fmt.Sprintf("%dMi", value>>20)
+	}
+	return fmt.Sprint(value)
 }
 
 func nameColumn() metav1.TableColumnDefinition {
