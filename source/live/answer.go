@@ -16,6 +16,10 @@ import (
 // answerTimeout bounds the wait for the diagnostics API, after which the objects answer.
 const answerTimeout = 8 * time.Second
 
+// readTimeout bounds the wait for what the diagnostics API computes of objects that can be read as well: reading them takes no longer in most
+// clusters.
+const readTimeout = 5 * time.Second
+
 // ask posts a question to the diagnostics API.
 func (c *clients) ask(ctx context.Context, resource, namespace string, question, answer runtime.Object) error {
 	return c.askWithin(ctx, answerTimeout, resource, namespace, question, answer)

@@ -51,7 +51,7 @@ func (c *clients) quotaExplanation(ctx context.Context, namespace, name string, 
 	if limit > diagnosticsv1alpha1.MaxQuotaPods || name == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, overviewTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	answer := &diagnosticsv1alpha1.QuotaExplanation{}
 	err := c.diagnostics.Get().Namespace(namespace).Resource("quotaexplanations").Name(name).MaxRetries(0).Do(ctx).Into(answer)

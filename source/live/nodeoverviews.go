@@ -5,18 +5,14 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
-	"time"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 )
 
-// overviewTimeout bounds the wait for koord-manager's list of nodes: reading what it is made of takes no longer in most clusters.
-const overviewTimeout = 5 * time.Second
-
 // nodeOverviews asks koord-manager for the nodes. It is nil where the answer is not whole, for whatever reason: koord-manager does not run or
 // is of an earlier version, the user may not ask it, or load is judged by what it does not read.
 func (c *clients) nodeOverviews(ctx context.Context, labelSelector string) *diagnosticsv1alpha1.NodeOverviewList {
-	ctx, cancel := context.WithTimeout(ctx, overviewTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	ask := c.diagnostics.Get().Resource("nodeoverviews").MaxRetries(0)
 	if labelSelector != "" {
