@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
@@ -41,7 +42,7 @@ func setResource(into map[string]any, published corev1.ResourceList, name corev1
 // scheduler uses do not get it.
 func originAnnotation(node *corev1.Node, result overcommit.Result) (string, bool) {
 	before, exists := node.Annotations[extension.AnnotationNodeOriginExtendedAllocatable]
-	if !exists && !result.ThirdParty {
+	if !exists && result.ThirdParty == (podrequest.Amount{}) {
 		return "", false
 	}
 	origin := extension.OriginAllocatable{Resources: corev1.ResourceList{

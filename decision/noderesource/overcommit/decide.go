@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 // Value is one computed resource.
@@ -39,8 +40,8 @@ type Result struct {
 	Expires time.Time
 	// Steadiness of the measurements, for the next calculation of the node.
 	Steadiness Steadiness
-	// ThirdParty is true when another scheduler takes a part of batch, so that the origin must be published.
-	ThirdParty bool
+	// ThirdParty is what other schedulers take of batch; where they do, the origin must be published.
+	ThirdParty podrequest.Amount
 }
 
 // Of returns the value of a resource, and false for one this package does not compute.
@@ -84,7 +85,7 @@ func (c *calculation) result() Result {
 		Metric:       c.metric.facts.State,
 		NotEnforcing: c.unenforced,
 		Steadiness:   c.steady,
-		ThirdParty:   c.thirdParty.MilliCPU > 0 || c.thirdParty.Memory > 0,
+		ThirdParty:   c.thirdParty,
 	}
 	switch policy, _ := c.withdrawn(kinds[0]); {
 	case c.unknown(kinds[0]) != "":

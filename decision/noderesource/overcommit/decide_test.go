@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/podrequest"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
 )
@@ -199,8 +200,8 @@ func TestBatch(t *testing.T) {
 				t.Errorf("batch = %d milli-cores, %d bytes (withdrawn %t %s); want %d, %d\n%s", got.BatchCPU.Value, got.BatchMemory.Value,
 					got.BatchCPU.Withdrawn, got.BatchCPU.Reason, test.wantCPU, test.wantMemory, explain(test.in, 10)[0].Message)
 			}
-			if test.wantOriginCPU != 0 && (got.BatchCPU.Origin != test.wantOriginCPU || !got.ThirdParty) {
-				t.Errorf("origin = %d, third party %t, want %d", got.BatchCPU.Origin, got.ThirdParty, test.wantOriginCPU)
+			if test.wantOriginCPU != 0 && (got.BatchCPU.Origin != test.wantOriginCPU || got.ThirdParty == (podrequest.Amount{})) {
+				t.Errorf("origin = %d, third party %+v, want %d", got.BatchCPU.Origin, got.ThirdParty, test.wantOriginCPU)
 			}
 		})
 	}

@@ -92,6 +92,9 @@ type Sync struct {
 // Sync compares a result with the node it was computed from.
 func (r Result) Sync(in NodeInput) Sync {
 	out := Sync{Next: r.Expires}
+	if name := r.movedThirdParty(in.Node); name != "" {
+		out.Write, out.Reason = true, string(name)+": another scheduler took resources or returned them"
+	}
 	for _, name := range Resources() {
 		computed, _ := r.Of(name)
 		state, reason := NeedsSync(Published(in.Node, name), computed, in.lastSync(), in.Strategy.Strategy, in.Now)

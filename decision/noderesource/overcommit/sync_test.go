@@ -88,3 +88,40 @@ func TestSyncSaysWhenToLookAgain(t *testing.T) {
 		t.Errorf("already taken back: %+v", sync)
 	}
 }
+
+// TestWhatAnotherSchedulerTookIsWrittenAtOnce: changes below the threshold are written, too, whether resources were taken or returned.
+func TestWhatAnotherSchedulerTookIsWrittenAtOnce(t *testing.T) {
+	allocated := func(cpu string) func(*NodeInput) {
+		return annotated(extension.AnnotationNodeThirdPartyAllocations,
+			`{"allocations":[{"name":"yarn","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"`+cpu+`"}}]}`)
+	}
+	origin := annotated(extension.AnnotationNodeOriginExtendedAllocatable, `{"resources":{"kubernetes.io/batch-cpu":"25000","kubernetes.io/batch-memory":"1"}}`)
+	tests := map[string]struct {
+		in         NodeInput
+		offeredCPU int64
+		wantWrite  bool
+	}{
+		"the node offers what is left":                    {in: n1(allocated("2000"), origin), offeredCPU: 23_000},
+		"another scheduler took one percent more":         {in: n1(allocated("2250"), origin), offeredCPU: 23_000, wantWrite: true},
+		"another scheduler returned one percent":          {in: n1(allocated("1750"), origin), offeredCPU: 23_000, wantWrite: true},
+		"it took more than there is":                      {in: n1(allocated("90000"), origin), offeredCPU: 0},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := test.in
+			in.LastSync = noon.Add(-time.Second)
+			result := Calculate(in, nil)
+			in.Node.Status.Allocatable = corev1.ResourceList{}
+			for _, name := range Resources() {
+				value, _ := result.Of(name)
+				in.Node.Status.Allocatable[name] = *quantity(value.Value)
+			}
+			in.Node.Status.Allocatable[extension.BatchCPU] = *quantity(test.offeredCPU)
+			in.Node.Status.Allocatable[extension.BatchMemory] = *quantity(1)
+			result.BatchMemory.Value = 1
+			if got := result.Sync(in); got.Write != test.wantWrite {
+				t.Errorf("Sync() = %+v, want write %t", got, test.wantWrite)
+			}
+		})
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
@@ -110,4 +112,25 @@ func (c *calculation) ignoredAllocations() []diagnosticsv1alpha1.Finding {
 			"kubectl edit node "+c.in.Node.Name, c.nodeSource(annotationField(extension.AnnotationNodeThirdPartyAllocations))))
 	}
 	return out
+}
+
+// movedThirdParty is a resource of which the node offers another amount than what other schedulers leave of its published origin. It is
+// written at once: while two schedulers share a node, what one of them has taken must not be offered to the other. It is empty where
+// there is none, or the origin is not published.
+func (r Result) movedThirdParty(node *corev1.Node) corev1.ResourceName {
+	said, err := extension.GetOriginExtendedAllocatable(node.Annotations)
+	if err != nil || said == nil {
+		return ""
+	}
+	for _, k := range kinds[:2] {
+		value, _ := r.Of(k.name)
+		published, origin := Published(node, k.name), said.Resources[k.name]
+		if published == nil || value.Withdrawn || value.Unknown != "" {
+			continue
+		}
+		if *published != max(origin.Value()-k.of(r.ThirdParty), 0) {
+			return k.name
+		}
+	}
+	return ""
 }
