@@ -4,9 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/spf13/pflag"
+
+	"koordinator.sh/koord/securedport"
 )
 
 // DefaultSecurePort of koord-descheduler; those of koord-scheduler are 10259 and 10260.
@@ -68,7 +69,7 @@ func (o *Options) Validate() error {
 	if o.SecurePort < 1 || o.SecurePort > 65535 {
 		errs = append(errs, fmt.Errorf("--secure-port %d must be between 1 and 65535", o.SecurePort))
 	}
-	if _, _, err := o.certSecret(); err != nil {
+	if _, _, err := o.port().Secret(); err != nil {
 		errs = append(errs, err)
 	}
 	if o.SchedulerEndpoint != "" && o.SchedulerCAFile == "" && o.CertSecret == "" {
@@ -77,13 +78,7 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-func (o *Options) certSecret() (namespace, name string, err error) {
-	if o.CertSecret == "" {
-		return "", "", nil
-	}
-	namespace, name, found := strings.Cut(o.CertSecret, "/")
-	if !found || namespace == "" || name == "" || strings.Contains(name, "/") {
-		return "", "", fmt.Errorf("--cert-secret %q must be NAMESPACE/NAME", o.CertSecret)
-	}
-	return namespace, name, nil
+// port is the secured port.
+func (o *Options) port() securedport.Options {
+	return securedport.Options{Component: component, BindAddress: o.BindAddress, Port: o.SecurePort, CertSecret: o.CertSecret}
 }

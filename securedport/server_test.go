@@ -1,15 +1,17 @@
-package app
+package securedport
 
 import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apiserver/pkg/authentication/authenticator"
@@ -17,13 +19,14 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/client-go/kubernetes/fake"
 	certutil "k8s.io/client-go/util/cert"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"koordinator.sh/koord/test/eventually"
 )
 
 // byToken knows users by the token that is their name; only prometheus may do anything.
-func byToken() *access {
-	return &access{
+func byToken() *Access {
+	return &Access{
 		authenticator: authenticator.RequestFunc(func(r *http.Request) (*authenticator.Response, bool, error) {
 			name, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 			return &authenticator.Response{User: &user.DefaultInfo{Name: name}}, found, nil
@@ -38,15 +41,11 @@ func byToken() *access {
 }
 
 // startServer runs the secured port on a free port until the test ends.
-func startServer(t *testing.T, client *fake.Clientset, change func(*Options, *server)) *server {
+func startServer(t *testing.T, client *fake.Clientset, change func(*Options, *Server)) *Server {
 	t.Helper()
-	options, err := parse(t, "--bind-address=127.0.0.1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	options.SecurePort = 0
+	options := &Options{Component: "koord-descheduler", BindAddress: net.IPv4(127, 0, 0, 1)}
 	change(options, nil)
-	s, err := newServer(t.Context(), client, options, byToken())
+	s, err := New(t.Context(), client, *options, byToken())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,14 +58,14 @@ func startServer(t *testing.T, client *fake.Clientset, change func(*Options, *se
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if err := s.close(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
 }
 
-func get(ctx context.Context, s *server, config *tls.Config, path, token string) (int, string, error) {
+func get(ctx context.Context, s *Server, config *tls.Config, path, token string) (int, string, error) {
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+s.serving.Listener.Addr().String()+path, nil)
 	if err != nil {
@@ -85,7 +84,7 @@ func get(ctx context.Context, s *server, config *tls.Config, path, token string)
 }
 
 // answer asks until the server accepts a connection, as the configuration verifies it.
-func answer(t *testing.T, s *server, config *tls.Config, path string) (status int, body string) {
+func answer(t *testing.T, s *Server, config *tls.Config, path string) (status int, body string) {
 	t.Helper()
 	eventually.True(t, "the server answers "+path, func() bool {
 		var err error
@@ -96,10 +95,14 @@ func answer(t *testing.T, s *server, config *tls.Config, path string) (status in
 }
 
 func TestOnlyHealthIsServedToEverybody(t *testing.T) {
-	s := startServer(t, fake.NewClientset(), func(_ *Options, s *server) {
+	gauge := prometheus.NewGauge(prometheus.GaugeOpts{Name: "served_in_this_test"})
+	gauge.Set(1)
+	metrics.Registry.MustRegister(gauge)
+	t.Cleanup(func() { metrics.Registry.Unregister(gauge) })
+	s := startServer(t, fake.NewClientset(), func(_ *Options, s *Server) {
 		if s != nil {
-			s.handle("/explain", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("explained")) }))
-			s.serveDebugging(true)
+			s.Handle("/explain", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("explained")) }))
+			s.ServeDebugging(true)
 		}
 	})
 	unverified := &tls.Config{InsecureSkipVerify: true} // as probes do
@@ -115,7 +118,7 @@ func TestOnlyHealthIsServedToEverybody(t *testing.T) {
 	}{
 		"metrics of nobody":              {"/metrics", "", http.StatusUnauthorized, ""},
 		"metrics of a stranger":          {"/metrics", "stranger", http.StatusForbidden, ""},
-		"metrics of prometheus":          {"/metrics", "prometheus", http.StatusOK, "go_goroutines"},
+		"metrics of prometheus":          {"/metrics", "prometheus", http.StatusOK, "served_in_this_test 1"},
 		"diagnostics of nobody":          {"/explain", "", http.StatusUnauthorized, ""},
 		"diagnostics of one who may":     {"/explain", "prometheus", http.StatusOK, "explained"},
 		"profiles of a stranger":         {"/debug/pprof/", "stranger", http.StatusForbidden, ""},
@@ -149,7 +152,7 @@ func TestOnlyHealthIsServedToEverybody(t *testing.T) {
 // TestTheCertificateOfTheSecretIsServedOnceItIsThere: until then the process lives and is not ready.
 func TestTheCertificateOfTheSecretIsServedOnceItIsThere(t *testing.T) {
 	client := fake.NewClientset()
-	s := startServer(t, client, func(options *Options, _ *server) { options.CertSecret = "koordinator-system/serving" })
+	s := startServer(t, client, func(options *Options, _ *Server) { options.CertSecret = "koordinator-system/serving" })
 	unverified := &tls.Config{InsecureSkipVerify: true}
 	if status, body := answer(t, s, unverified, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(body, "koordinator-system") {
 		t.Errorf("ready without a certificate: %d %q", status, body)
@@ -179,9 +182,9 @@ func TestTheCertificateOfTheSecretIsServedOnceItIsThere(t *testing.T) {
 
 func TestItIsNotReadyBeforeItsCachesAre(t *testing.T) {
 	synced := make(chan struct{})
-	s := startServer(t, fake.NewClientset(), func(_ *Options, s *server) {
+	s := startServer(t, fake.NewClientset(), func(_ *Options, s *Server) {
 		if s != nil {
-			s.ready = append(s.ready, func(ctx context.Context) bool {
+			s.Ready = append(s.Ready, func(ctx context.Context) bool {
 				select {
 				case <-synced:
 					return true

@@ -1,4 +1,4 @@
-package app
+package securedport
 
 import (
 	"context"
@@ -23,20 +23,20 @@ const (
 	readyTimeout = time.Second
 )
 
-// server is the secured port. It serves on every replica, whether it leads or not.
-type server struct {
+// Server is the port. It serves on every replica, whether it leads or not.
+type Server struct {
 	serving *apiserver.SecureServingInfo
 	// open is served to everybody, protected to clients that are authenticated and authorized.
 	open, protected *http.ServeMux
 	certificate     func() error
-	// bundle is the CA of the serving certificate, in PEM; nil before it was read.
-	bundle func() []byte
-	// ready are true when the process can do its work.
-	ready []func(context.Context) bool
+	// Bundle is the CA of the serving certificate, in PEM; nil before it was read.
+	Bundle func() []byte
+	// Ready are true when the process can do its work.
+	Ready []func(context.Context) bool
 }
 
-// newServer listens, and serves once Start is called. A server that is never started must be closed.
-func newServer(ctx context.Context, client kubernetes.Interface, options *Options, access *access) (*server, error) {
+// New listens, and serves once Start is called. A server that is never started must be closed.
+func New(ctx context.Context, client kubernetes.Interface, options Options, access *Access) (*Server, error) {
 	certificate, check, bundle, err := servingCertificate(client, options)
 	if err != nil {
 		return nil, err
@@ -45,38 +45,38 @@ func newServer(ctx context.Context, client kubernetes.Interface, options *Option
 	if err != nil {
 		return nil, fmt.Errorf("listen on the secured port: %w", err)
 	}
-	s := &server{
+	s := &Server{
 		serving:     &apiserver.SecureServingInfo{Listener: listener, Cert: certificate, ClientCA: access.clientCA, MinTLSVersion: tls.VersionTLS13},
 		open:        http.NewServeMux(),
 		protected:   http.NewServeMux(),
 		certificate: check,
-		bundle:      bundle,
+		Bundle:      bundle,
 	}
 	for _, path := range []string{"/livez", "/healthz"} {
 		s.open.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) }) // a probe that went away needs none
 	}
 	s.open.HandleFunc("GET /readyz", s.serveReady)
 	s.open.Handle("/", access.protect(s.protected))
-	s.handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
+	s.Handle("/metrics", promhttp.HandlerFor(metrics.Registry, promhttp.HandlerOpts{}))
 	return s, nil
 }
 
-// handle serves a path to clients that are authenticated and authorized for it.
-func (s *server) handle(path string, handler http.Handler) { s.protected.Handle(path, handler) }
+// Handle serves a path to clients that are authenticated and authorized for it.
+func (s *Server) Handle(path string, handler http.Handler) { s.protected.Handle(path, handler) }
 
-// serveDebugging serves profiles.
-func (s *server) serveDebugging(enabled bool) {
+// ServeDebugging serves profiles, if enabled.
+func (s *Server) ServeDebugging(enabled bool) {
 	if !enabled {
 		return
 	}
-	s.handle("/debug/pprof/", http.HandlerFunc(pprof.Index))
-	s.handle("/debug/pprof/profile", http.HandlerFunc(pprof.Profile))
-	s.handle("/debug/pprof/symbol", http.HandlerFunc(pprof.Symbol))
-	s.handle("/debug/pprof/trace", http.HandlerFunc(pprof.Trace))
+	s.Handle("/debug/pprof/", http.HandlerFunc(pprof.Index))
+	s.Handle("/debug/pprof/profile", http.HandlerFunc(pprof.Profile))
+	s.Handle("/debug/pprof/symbol", http.HandlerFunc(pprof.Symbol))
+	s.Handle("/debug/pprof/trace", http.HandlerFunc(pprof.Trace))
 }
 
 // serveReady says what is missing.
-func (s *server) serveReady(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveReady(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	if err := s.checkReady(ctx); err != nil {
@@ -86,11 +86,11 @@ func (s *server) serveReady(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("ok")) // a probe that went away needs none
 }
 
-func (s *server) checkReady(ctx context.Context) error {
+func (s *Server) checkReady(ctx context.Context) error {
 	if err := s.certificate(); err != nil {
 		return err
 	}
-	for _, ready := range s.ready {
+	for _, ready := range s.Ready {
 		if !ready(ctx) {
 			return errors.New("the caches have not synced")
 		}
@@ -99,10 +99,10 @@ func (s *server) checkReady(ctx context.Context) error {
 }
 
 // NeedLeaderElection is false: standbys answer too.
-func (*server) NeedLeaderElection() bool { return false }
+func (*Server) NeedLeaderElection() bool { return false }
 
 // Start serves until ctx ends, after requests in flight are answered.
-func (s *server) Start(ctx context.Context) error {
+func (s *Server) Start(ctx context.Context) error {
 	stopped, listenerStopped, err := s.serving.Serve(s.open, shutdownTimeout, ctx.Done())
 	if err != nil {
 		return fmt.Errorf("serve on the secured port: %w", err)
@@ -112,8 +112,8 @@ func (s *server) Start(ctx context.Context) error {
 	return nil
 }
 
-// close stops listening. It may be called after Start.
-func (s *server) close() error {
+// Close stops listening. It may be called after Start.
+func (s *Server) Close() error {
 	if err := s.serving.Listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("close the secured port: %w", err)
 	}

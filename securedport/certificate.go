@@ -1,4 +1,4 @@
-package app
+package securedport
 
 import (
 	"errors"
@@ -34,18 +34,18 @@ func (c secretOrOwn) check() error {
 	return nil
 }
 
-// servingCertificate returns the certificate of the secured port, a check whether it is the one to serve, and the CA bundle of its Secret.
-func servingCertificate(client kubernetes.Interface, options *Options) (dynamiccertificates.CertKeyContentProvider, func() error, func() []byte, error) {
-	own, key, err := certutil.GenerateSelfSignedCertKey(component, nil, []string{"localhost"})
+// servingCertificate returns the certificate of the port, a check whether it is the one to serve, and the CA bundle of its Secret.
+func servingCertificate(client kubernetes.Interface, options Options) (dynamiccertificates.CertKeyContentProvider, func() error, func() []byte, error) {
+	own, key, err := certutil.GenerateSelfSignedCertKey(options.Component, nil, []string{"localhost"})
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("make a self-signed certificate: %w", err)
 	}
-	namespace, name, err := options.certSecret()
+	namespace, name, err := options.Secret()
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if name == "" {
-		static, err := dynamiccertificates.NewStaticCertKeyContent(component, own, key)
+		static, err := dynamiccertificates.NewStaticCertKeyContent(options.Component, own, key)
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("make a self-signed certificate: %w", err)
 		}

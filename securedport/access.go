@@ -1,4 +1,4 @@
-package app
+package securedport
 
 import (
 	"fmt"
@@ -15,16 +15,16 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// access authenticates and authorizes the clients of the secured port.
-type access struct {
+// Access authenticates and authorizes the clients of the port.
+type Access struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
 	// clientCA verifies client certificates.
 	clientCA dynamiccertificates.CAContentProvider
 }
 
-// delegate has the cluster authenticate and authorize clients. It reads the authentication configuration of the cluster.
-func delegate(kubeconfig string) (*access, error) {
+// Delegate has the cluster authenticate and authorize clients. It reads the authentication configuration of the cluster.
+func Delegate(kubeconfig string) (*Access, error) {
 	var serving apiserver.SecureServingInfo
 	var authentication apiserver.AuthenticationInfo
 	var authorization apiserver.AuthorizationInfo
@@ -38,11 +38,11 @@ func delegate(kubeconfig string) (*access, error) {
 	if err := authorizing.ApplyTo(&authorization); err != nil {
 		return nil, fmt.Errorf("delegate the authorization of clients: %w", err)
 	}
-	return &access{authenticator: authentication.Authenticator, authorizer: authorization.Authorizer, clientCA: serving.ClientCA}, nil
+	return &Access{authenticator: authentication.Authenticator, authorizer: authorization.Authorizer, clientCA: serving.ClientCA}, nil
 }
 
 // protect serves authenticated and authorized requests only, with the filters of every Kubernetes server.
-func (a *access) protect(handler http.Handler) http.Handler {
+func (a *Access) protect(handler http.Handler) http.Handler {
 	resolver := &apirequest.RequestInfoFactory{}
 	handler = genericapifilters.WithAuthorization(handler, a.authorizer, scheme.Codecs)
 	handler = genericapifilters.WithAuthentication(handler, a.authenticator, genericapifilters.Unauthorized(scheme.Codecs), nil, nil)
