@@ -6,7 +6,7 @@ import "time"
 type Args struct {
 	// Grain is what the engine counts in, such as 1000 milli-cores and 1 MiB; amounts are rounded down to it. At least 1.
 	Grain Amount
-	// SharePercent of what is free belongs to the engine while both sides have something waiting, or neither has; 0 to 100.
+	// SharePercent of what is free belongs to the engine while nobody waits for it; 0 to 100.
 	SharePercent int64
 	// Settle is how long a node must have offered less to pods before the engine gets the difference. It covers the time from a
 	// scheduler's view of the node to the binding of the pod being seen.

@@ -129,10 +129,10 @@ func (d *decision) current() Amount {
 // share is the percentage of what is free that belongs to the engine.
 func (d *decision) share() (int64, string) {
 	switch {
-	case d.in.EngineWaits && !d.in.PodsWait:
-		return 100, "only the engine has something waiting"
-	case d.in.PodsWait && !d.in.EngineWaits:
-		return 0, "only pods wait"
+	case d.in.Claimed:
+		return 0, "a pod waits for what is free"
+	case d.in.EngineWaits:
+		return 100, "the engine has something waiting, and no pod needs this node"
 	}
 	return min(max(d.args.SharePercent, 0), 100), "shared"
 }

@@ -65,19 +65,19 @@ func TestDecide(t *testing.T) {
 			in:           thirdparty.Input{Origin: of(0, 0), Offered: of(0, 0), Taken: of(8, 16), Capacity: of(8, 16), Allocated: of(6, 12)},
 			wantCapacity: of(0, 0), wantTaken: of(8, 16), wantSend: true, wantReason: thirdparty.Exhausted,
 		},
-		"only the engine has something waiting, so that it gets all that is free": {
+		"the engine has something waiting, so that it gets all that is free": {
 			in: thirdparty.Input{Origin: of(20, 40), Offered: of(4, 8), Pods: of(4, 8), Taken: of(16, 32), Capacity: of(8, 16),
 				EngineWaits: true},
 			wantCapacity: of(16, 32), wantTaken: of(16, 32), wantSend: true, wantReason: thirdparty.Share,
 		},
-		"only pods wait, so that the engine keeps what it has allocated": {
+		"a pod waits for what is free, so that the engine keeps what it has allocated": {
 			in: thirdparty.Input{Origin: of(20, 40), Offered: of(12, 24), Pods: of(4, 8), Taken: of(8, 16), Capacity: of(8, 16),
-				Allocated: of(3, 6), PodsWait: true},
+				Allocated: of(3, 6), Claimed: true},
 			wantCapacity: of(3, 6), wantTaken: of(8, 16), wantSend: true, wantReason: thirdparty.Share,
 		},
 		"the smaller capacity is confirmed, so that pods get the rest": {
 			in: thirdparty.Input{Origin: of(20, 40), Offered: of(12, 24), Pods: of(4, 8), Taken: of(8, 16), Capacity: of(3, 6),
-				Allocated: of(3, 6), PodsWait: true},
+				Allocated: of(3, 6), Claimed: true},
 			wantCapacity: of(3, 6), wantTaken: of(3, 6), wantReason: thirdparty.Share,
 		},
 		"amounts are rounded down, never up": {

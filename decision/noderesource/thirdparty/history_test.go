@@ -155,7 +155,7 @@ func (w *world) bridge() {
 		Pods:        sum(w.pods, func(p *work) bool { return p.seen <= w.now }),
 		Capacity:    w.engine.capacity,
 		Allocated:   sum(w.engine.containers, always),
-		PodsWait:    w.random.IntN(2) == 0,
+		Claimed:     w.random.IntN(2) == 0,
 		EngineWaits: w.random.IntN(2) == 0,
 		Stopped:     w.random.IntN(50) == 0,
 		Now:         start.Add(time.Duration(w.now) * tick),

@@ -23,8 +23,10 @@ type Input struct {
 	Taken Amount
 	// Capacity is what the engine may allocate up to, and Allocated what it has allocated, as it says itself.
 	Capacity, Allocated Amount
-	// PodsWait and EngineWaits say who has something pending that the free resources could start.
-	PodsWait, EngineWaits bool
+	// Claimed is true when a pod that waits needs what is free of this node; see Claims.
+	Claimed bool
+	// EngineWaits is true when the engine has something pending.
+	EngineWaits bool
 	// Stopped is true when the node is to take no work of the engine, such as a cordoned one: the engine keeps what it has allocated
 	// until it is done.
 	Stopped bool

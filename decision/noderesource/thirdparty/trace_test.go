@@ -21,7 +21,7 @@ func anyInput(t *rapid.T) thirdparty.Input {
 	return thirdparty.Input{
 		Origin: amount("origin"), Offered: amount("offered"), Pods: amount("pods"), Others: amount("others"), Taken: amount("taken"),
 		Capacity: amount("capacity"), Allocated: amount("allocated"), Now: start,
-		PodsWait: rapid.Bool().Draw(t, "podsWait"), EngineWaits: rapid.Bool().Draw(t, "engineWaits"), Stopped: rapid.Bool().Draw(t, "stopped"),
+		Claimed: rapid.Bool().Draw(t, "claimed"), EngineWaits: rapid.Bool().Draw(t, "engineWaits"), Stopped: rapid.Bool().Draw(t, "stopped"),
 	}
 }
 
