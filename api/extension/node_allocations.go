@@ -48,3 +48,17 @@ func GetOriginExtendedAllocatable(annotations map[string]string) (*OriginAllocat
 func SetOriginExtendedAllocatable(obj metav1.Object, origin *OriginAllocatable) error {
 	return EncodeAnnotation(obj, AnnotationNodeOriginExtendedAllocatable, origin)
 }
+
+// ThirdPartyYARN is the name of Hadoop YARN in ThirdPartyAllocations.
+const ThirdPartyYARN = "hadoop-yarn"
+
+const (
+	// LabelAppComponent is the label of Kubernetes that says what a pod is of its application.
+	LabelAppComponent = "app.kubernetes.io/component"
+	// ComponentNodeManager is its value for the NodeManagers of YARN.
+	ComponentNodeManager = "node-manager"
+	// AnnotationYARNNodeID is HOST:PORT of a NodeManager, of its pod, or of a node on which it runs without one.
+	AnnotationYARNNodeID = "yarn.hadoop.apache.org/node-id"
+	// AnnotationYARNClusterID is the YARN cluster that it belongs to; the default one without it.
+	AnnotationYARNClusterID = "yarn.hadoop.apache.org/cluster-id"
+)

@@ -132,6 +132,18 @@ const (
 	MigrationTooFrequent Code = "KOORD1502"
 )
 
+// Codes of schedulers outside of Kubernetes.
+const (
+	// EngineUnavailable means that such a scheduler could not be read or told.
+	EngineUnavailable Code = "KOORD1601"
+	// EngineOverCommitted means that it and the pods of a node use more than there is.
+	EngineOverCommitted Code = "KOORD1602"
+	// EngineAgentDuplicate means that several of its agents are on one node.
+	EngineAgentDuplicate Code = "KOORD1603"
+	// AllocationsInvalid means that the annotation with what they took cannot be read.
+	AllocationsInvalid Code = "KOORD1604"
+)
+
 // Codes of scheduling refusals by the system's own plugins.
 const (
 	LoadMetricExpired      Code = "KOORD1101"
