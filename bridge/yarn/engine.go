@@ -1,0 +1,144 @@
+package yarn
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/bridge/engine"
+)
+
+// Engine is a YARN cluster, as an engine.
+type Engine struct {
+	cluster string
+	client  *Client
+	// ids are the nodes of the last observation by their keys.
+	ids map[string]NodeID
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// NewEngine returns the engine of a cluster, which must be closed.
+func NewEngine(cluster Cluster, caller Caller, timeout time.Duration) *Engine {
+	return &Engine{cluster: cluster.Name, client: NewClient(cluster, caller, timeout)}
+}
+
+// Name is hadoop-yarn.
+func (*Engine) Name() string { return extension.ThirdPartyYARN }
+
+// Cluster is the name of the cluster.
+func (e *Engine) Cluster() string { return e.cluster }
+
+// Close ends the connections.
+func (e *Engine) Close() { e.client.Close() }
+
+const (
+	millisPerVCore = 1000
+	bytesPerMiB    = 1 << 20
+)
+
+// Grain is one vcore, which stands for one core, and one MiB.
+func (*Engine) Grain() engine.Amount {
+	return engine.Amount{MilliCPU: millisPerVCore, Memory: bytesPerMiB}
+}
+
+// Agent selects the pods of NodeManagers of this cluster.
+func (e *Engine) Agent(pod *corev1.Pod) bool {
+	return pod.Labels[extension.LabelAppComponent] == extension.ComponentNodeManager && e.belongs(pod.Annotations)
+}
+
+func (e *Engine) belongs(annotations map[string]string) bool {
+	cluster := annotations[extension.AnnotationYARNClusterID]
+	return cluster == e.cluster || cluster == "" && e.cluster == DefaultCluster
+}
+
+// Keys are the node IDs that the pods of NodeManagers are annotated with, the oldest pod's first, and then the one of the node itself,
+// for a NodeManager that is not a pod.
+func (e *Engine) Keys(node *corev1.Node, agents []*corev1.Pod) []string {
+	agents = slices.Clone(agents)
+	slices.SortFunc(agents, func(a, b *corev1.Pod) int {
+		if byAge := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byAge != 0 {
+			return byAge
+		}
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	var keys []string
+	add := func(annotations map[string]string) {
+		if !e.belongs(annotations) {
+			return
+		}
+		if id, err := ParseNodeID(annotations[extension.AnnotationYARNNodeID]); err == nil && !slices.Contains(keys, id.String()) {
+			keys = append(keys, id.String())
+		}
+	}
+	for _, pod := range agents {
+		add(pod.Annotations)
+	}
+	add(node.Annotations)
+	return keys
+}
+
+// Observe reads the nodes and what is pending. Where the latter cannot be read, nothing is.
+func (e *Engine) Observe(ctx context.Context) (engine.State, error) {
+	nodes, err := e.client.Nodes(ctx)
+	if err != nil {
+		return engine.State{}, err
+	}
+	state := engine.State{Nodes: make(map[string]engine.Node, len(nodes))}
+	ids := make(map[string]NodeID, len(nodes))
+	for _, node := range nodes {
+		key := node.ID.String()
+		ids[key] = node.ID
+		state.Nodes[key] = engine.Node{
+			Capacity: amount(node.Capability), Allocated: amount(node.Used), Containers: max(node.Containers, 0),
+			Closed: node.State != StateRunning && node.State != StateNew,
+		}
+	}
+	e.ids = ids
+	pending, err := e.client.Pending(ctx)
+	if err != nil {
+		klog.FromContext(ctx).V(2).Info("Failed to read what is pending in YARN", "cluster", e.cluster, "err", err)
+	}
+	state.Waits = pending.VCores > 0 || pending.MiB > 0
+	return state, nil
+}
+
+// SetCapacity changes nodes of the last observation; others are left out.
+func (e *Engine) SetCapacity(ctx context.Context, changes []engine.Change) error {
+	out := make([]Change, 0, len(changes))
+	for _, change := range changes {
+		id, known := e.ids[change.Key]
+		if !known {
+			continue
+		}
+		out = append(out, Change{
+			Node:           id,
+			Capability:     Resource{VCores: change.Capacity.MilliCPU / millisPerVCore, MiB: change.Capacity.Memory / bytesPerMiB},
+			TimeoutSeconds: seconds(change.Deadline),
+		})
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return e.client.Update(ctx, out)
+}
+
+// seconds rounds up, and is at least one: with zero, YARN kills at once, and below zero an older deadline stays.
+func seconds(d time.Duration) int32 {
+	return int32(min(max((d+time.Second-1)/time.Second, 1), math.MaxInt32))
+}
+
+// amount is a resource in milli-cores and bytes. Numbers that a ResourceManager cannot mean stay within bounds.
+func amount(r Resource) engine.Amount {
+	return engine.Amount{MilliCPU: scaled(r.VCores, millisPerVCore), Memory: scaled(r.MiB, bytesPerMiB)}
+}
+
+func scaled(count, unit int64) int64 {
+	return min(max(count, 0), math.MaxInt64/4/unit) * unit
+}
