@@ -17,6 +17,7 @@ var everything = map[string]any{
 	"descheduler": map[string]any{"enabled": true, "deletePods": true},
 	"admission":   map[string]any{"enabled": true, "existingPods": true, "migrateOnEviction": true},
 	"recommender": map[string]any{"enabled": true, "apply": true},
+	"bridge":      map[string]any{"enabled": true, "yarn": map[string]any{"config": map[string]any{"yarn-site.xml": "<configuration/>"}}},
 }
 
 // TestEveryGrantHasAReason compares the rights that the chart grants with the table of docs/rights.md, which says why.

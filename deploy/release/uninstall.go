@@ -16,7 +16,7 @@ import (
 // What components write beside the chart, to be removed with it.
 var (
 	leftoverSecrets    = labels.Set{"app.kubernetes.io/managed-by": "koord-manager"}
-	leftoverLeases     = []string{"koordinator-manager", "koord-scheduler", "koord-descheduler"}
+	leftoverLeases     = []string{"koordinator-manager", "koord-scheduler", "koord-descheduler", "koord-bridge"}
 	leftoverConfigMaps = []string{"slo-controller-config-last-good", "koordinator-evictions", "koord-descheduler-arbitration"}
 )
 

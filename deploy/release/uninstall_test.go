@@ -23,8 +23,8 @@ func TestWhatComponentsLeftIsRemoved(t *testing.T) {
 		options              Options
 		wantDeletes, wantDry int
 	}{
-		"in earnest":           {Options{}, 7, 0}, // of five there are none
-		"judged by the server": {Options{DryRun: true}, 7, 7},
+		"in earnest":           {Options{}, 8, 0}, // of six there are none
+		"judged by the server": {Options{DryRun: true}, 8, 8},
 		"read only":            {Options{ReadOnly: true}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
