@@ -73,7 +73,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.LeaseNamespace, "lease-namespace", o.LeaseNamespace, "Namespace of the lease")
 	flags.IPVar(&o.BindAddress, "bind-address", o.BindAddress, "Address for --secure-port")
 	flags.IntVar(&o.SecurePort, "secure-port", o.SecurePort,
-		"Port for health and metrics, over HTTPS; metrics with authentication and authorization")
+		"Port for health and metrics, over HTTPS; metrics with authentication and authorization. 0 is any free port")
 	flags.StringVar(&o.CertSecret, "cert-secret", o.CertSecret,
 		"Secret, as NAMESPACE/NAME, with the serving certificate; changes are followed. Empty uses a self-signed certificate")
 	flags.Float32Var(&o.QPS, "kube-api-qps", o.QPS, "Requests a second to the API server")
@@ -101,8 +101,8 @@ func (o *Options) Validate() error {
 	if o.BindAddress == nil {
 		errs = append(errs, errors.New("--bind-address must be an IP address"))
 	}
-	if o.SecurePort < 1 || o.SecurePort > 65535 {
-		errs = append(errs, fmt.Errorf("--secure-port %d must be between 1 and 65535", o.SecurePort))
+	if o.SecurePort < 0 || o.SecurePort > 65535 {
+		errs = append(errs, fmt.Errorf("--secure-port %d must be between 0 and 65535", o.SecurePort))
 	}
 	if o.SharePercent < 0 || o.SharePercent > 100 {
 		errs = append(errs, fmt.Errorf("--share-percent %d must be between 0 and 100", o.SharePercent))

@@ -20,6 +20,8 @@ type Engine struct {
 	client  *Client
 	// ids are the nodes of the last observation by their keys.
 	ids map[string]NodeID
+	// measured are the hosts that have metrics.
+	measured map[string]bool
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -101,6 +103,7 @@ func (e *Engine) Observe(ctx context.Context) (engine.State, error) {
 		}
 	}
 	e.ids = ids
+	e.measured = measure(e.cluster, nodes, e.measured)
 	pending, err := e.client.Pending(ctx)
 	if err != nil {
 		klog.FromContext(ctx).V(2).Info("Failed to read what is pending in YARN", "cluster", e.cluster, "err", err)
