@@ -56,6 +56,8 @@ type decision struct {
 	memory Memory
 	// unconfirmed is true while the engine may not have taken all that was sent.
 	unconfirmed bool
+	// again is true when an allocation is gone that was there in the last decision.
+	again bool
 	// unknown is true while a process that has just started cannot know what the one before has sent.
 	unknown bool
 }
@@ -67,7 +69,10 @@ func newDecision(in Input, args Args, memory Memory) decision {
 	if memory.began.IsZero() {
 		memory.began = in.Now
 	}
-	d := decision{in: in, args: args, memory: memory}
+	allocated := in.Allocated
+	in.Allocated = Amount{MilliCPU: max(allocated.MilliCPU, memory.allocated.MilliCPU), Memory: max(allocated.Memory, memory.allocated.Memory)}
+	memory.allocated = allocated
+	d := decision{again: in.Allocated != allocated, in: in, args: args, memory: memory}
 	for _, k := range kinds {
 		kept := k.of(in.Origin) - k.of(in.Others) - k.of(in.Offered)
 		k.held(&d.memory).observe(kept, in.Now, args.Settle)
@@ -201,6 +206,9 @@ func (d *decision) verdict(cpu, mem part) Verdict {
 	}
 	if d.unconfirmed || d.unknown {
 		v.Next = earliest(v.Next, d.confirmed())
+	}
+	if d.again {
+		v.Next = d.in.Now
 	}
 	if v.Send {
 		d.memory.send(v.Capacity, d.in.Now, d.unconfirmed)

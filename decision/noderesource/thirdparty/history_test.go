@@ -150,11 +150,15 @@ func (w *world) bridge() {
 		return
 	}
 	seen := w.published[len(w.published)-1]
+	allocated := sum(w.engine.containers, always)
+	if resized := len(w.engine.inbox) > 0 && w.engine.inbox[0].at == w.now+1; resized {
+		allocated = thirdparty.Amount{} // as YARN shows a node that is being resized, for an instant
+	}
 	w.input = thirdparty.Input{
 		Origin: seen.origin, Offered: seen.offered, Taken: w.taken,
 		Pods:        sum(w.pods, func(p *work) bool { return p.seen <= w.now }),
 		Capacity:    w.engine.capacity,
-		Allocated:   sum(w.engine.containers, always),
+		Allocated:   allocated,
 		Claimed:     w.random.IntN(2) == 0,
 		EngineWaits: w.random.IntN(2) == 0,
 		Stopped:     w.random.IntN(50) == 0,

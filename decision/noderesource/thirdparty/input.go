@@ -43,6 +43,9 @@ type Memory struct {
 	// passing is the largest capacity of those that were replaced by another before the engine confirmed them; it may still pass
 	// through them.
 	passing Amount
+	// allocated is what the engine had allocated in the last decision. YARN shows a node that is being resized as empty for an instant, so that
+	// what is gone must be gone twice.
+	allocated Amount
 	// cpu and memory are what the node has held back from pods for a while.
 	cpu, memory held
 	// began is the time of the first decision.
