@@ -58,7 +58,7 @@ func TestNodesAreReadAndChanged(t *testing.T) {
 	if pending, err := client.Pending(t.Context()); err != nil || pending != (yarn.Resource{VCores: 3, MiB: 3072}) {
 		t.Errorf("Pending() = %+v, %v", pending, err)
 	}
-	want := yarn.Change{Node: nodeA.ID, Capability: yarn.Resource{VCores: 2, MiB: 2048}, TimeoutSeconds: 30}
+	want := yarn.Change{Node: nodeA.ID, Capability: yarn.Resource{VCores: 2, MiB: 2048}, TimeoutMillis: 30}
 	if err := client.Update(t.Context(), []yarn.Change{want}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTheActiveResourceManagerIsFound(t *testing.T) {
 	one.SetNode(nodeA)
 	one.SetStandby(false)
 	two.SetStandby(true)
-	if err := client.Update(t.Context(), []yarn.Change{{Node: nodeA.ID, TimeoutSeconds: 1}}); err != nil || len(one.Changes()) != 1 {
+	if err := client.Update(t.Context(), []yarn.Change{{Node: nodeA.ID, TimeoutMillis: 1}}); err != nil || len(one.Changes()) != 1 {
 		t.Fatalf("Update() after a failover = %v, received %v", err, one.Changes())
 	}
 	one.Close()

@@ -121,9 +121,9 @@ func (e *Engine) SetCapacity(ctx context.Context, changes []engine.Change) error
 			continue
 		}
 		out = append(out, Change{
-			Node:           id,
-			Capability:     Resource{VCores: change.Capacity.MilliCPU / millisPerVCore, MiB: change.Capacity.Memory / bytesPerMiB},
-			TimeoutSeconds: seconds(change.Deadline),
+			Node:          id,
+			Capability:    Resource{VCores: change.Capacity.MilliCPU / millisPerVCore, MiB: change.Capacity.Memory / bytesPerMiB},
+			TimeoutMillis: millis(change.Deadline),
 		})
 	}
 	if len(out) == 0 {
@@ -132,9 +132,9 @@ func (e *Engine) SetCapacity(ctx context.Context, changes []engine.Change) error
 	return e.client.Update(ctx, out)
 }
 
-// seconds rounds up, and is at least one: with zero, YARN kills at once, and below zero an older deadline stays.
-func seconds(d time.Duration) int32 {
-	return int32(min(max((d+time.Second-1)/time.Second, 1), math.MaxInt32))
+// millis is at least one: with zero, YARN kills at once, and below zero an older deadline stays.
+func millis(d time.Duration) int32 {
+	return int32(min(max(d.Milliseconds(), 1), math.MaxInt32))
 }
 
 // amount is a resource in milli-cores and bytes. Numbers that a ResourceManager cannot mean stay within bounds.

@@ -161,8 +161,8 @@ func (r Resource) encode() []byte {
 type Change struct {
 	Node       NodeID
 	Capability Resource
-	// TimeoutSeconds is how long containers beyond the capability may run on. Zero kills them at once.
-	TimeoutSeconds int32
+	// TimeoutMillis is how long containers beyond the capability may run on, in milliseconds. Zero kills them at once.
+	TimeoutMillis int32
 }
 
 // updateNodeResourceRequest is an UpdateNodeResourceRequestProto.
@@ -170,7 +170,7 @@ func updateNodeResourceRequest(changes []Change) []byte {
 	var b []byte
 	for _, change := range changes {
 		option := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), change.Capability.encode())
-		option = protowire.AppendVarint(protowire.AppendTag(option, 2, protowire.VarintType), unsigned(int64(change.TimeoutSeconds)))
+		option = protowire.AppendVarint(protowire.AppendTag(option, 2, protowire.VarintType), unsigned(int64(change.TimeoutMillis)))
 		entry := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), change.Node.encode())
 		entry = protowire.AppendBytes(protowire.AppendTag(entry, 2, protowire.BytesType), option)
 		b = protowire.AppendBytes(protowire.AppendTag(b, 1, protowire.BytesType), entry)

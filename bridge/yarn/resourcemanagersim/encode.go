@@ -101,6 +101,6 @@ func parseOption(change *yarn.Change, field protowire.Number, value ipc.Value, i
 			}
 		})
 	case 2:
-		change.TimeoutSeconds = int32(value.Varint) //nolint:gosec // an int32
+		change.TimeoutMillis = int32(value.Varint) //nolint:gosec // an int32
 	}
 }
