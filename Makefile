@@ -19,7 +19,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./bridge/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
+.PHONY: help build test test-race fuzz e2e engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other mi
 
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
+
+engines: ## Test with real engines: a YARN cluster of Hadoop 3.4 (needs a JDK 17 and Maven; downloads 100 MB once, verified and cached).
+	KOORD_TEST_ENGINES=required go test -count=1 -timeout 15m ./test/engines/...
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh

@@ -1,0 +1,125 @@
+package yarn_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"koordinator.sh/koord/bridge/hadoop/ipc"
+	"koordinator.sh/koord/bridge/yarn"
+	"koordinator.sh/koord/test/engines"
+	realyarn "koordinator.sh/koord/test/engines/yarn"
+	"koordinator.sh/koord/test/eventually"
+)
+
+var update = flag.Bool("update", false, "record the responses of the ResourceManager that the tests of bridge/yarn read")
+
+const clientProtocol = "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB"
+
+func only(t *testing.T, client *yarn.Client) yarn.Node {
+	t.Helper()
+	nodes, err := client.Nodes(t.Context())
+	if err != nil || len(nodes) != 1 {
+		t.Fatalf("Nodes() = %v, %v; want one", nodes, err)
+	}
+	return nodes[0]
+}
+
+func resize(t *testing.T, client *yarn.Client, id yarn.NodeID, to yarn.Resource, timeout time.Duration) {
+	t.Helper()
+	if err := client.Update(t.Context(), []yarn.Change{{Node: id, Capability: to, TimeoutMillis: int32(timeout.Milliseconds())}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the ResourceManager applies the capability", func() bool { return only(t, client).Capability == to })
+}
+
+// TestTheRealResourceManager: the client reads and changes it, authenticates with a token, and a deadline spares containers that end in
+// time, after a warning, as docs/third-party-schedulers.md says.
+func TestTheRealResourceManager(t *testing.T) {
+	engines.Require(t, "java", "javac", "mvn")
+	cluster := realyarn.Start(t)
+	id := cluster.StartNodeManager(t, yarn.Resource{VCores: 2, MiB: 2048})
+	client := cluster.Connect(t)
+	if got := only(t, client); got.ID != id || got.State != yarn.StateRunning || got.Capability != (yarn.Resource{VCores: 2, MiB: 2048}) {
+		t.Errorf("the node is %+v", got)
+	}
+	record(t, cluster.Client)
+	t.Run("authenticates a caller by a token", func(t *testing.T) { authenticate(t, cluster.Client) })
+	t.Run("warns before it kills", func(t *testing.T) {
+		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
+		job := cluster.Submit(t, 3, 256, "sleep 8")
+		eventually.True(t, "all containers run", func() bool { return only(t, client).Containers == 4 })
+		if got := only(t, client).Used; got.VCores != 4 {
+			t.Errorf("4 containers use %+v", got)
+		}
+		resize(t, client, id, yarn.Resource{VCores: 2, MiB: 4096}, time.Minute)
+		if got := job.Summary(t); !strings.Contains(got, "SUCCEEDED done=3 killed=0") || strings.Contains(got, "warned=0") {
+			t.Errorf("the application ended with %q, want all done, some warned of, and none killed", got)
+		}
+	})
+	t.Run("kills after the deadline", func(t *testing.T) {
+		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
+		job := cluster.Submit(t, 3, 256, "sleep 12")
+		eventually.True(t, "all containers run", func() bool { return only(t, client).Containers == 4 })
+		resize(t, client, id, yarn.Resource{VCores: 2, MiB: 4096}, time.Second)
+		// A node that is being resized is shown without containers for an instant.
+		eventually.True(t, "containers are killed", func() bool { n := only(t, client).Containers; return n == 1 || n == 2 })
+		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
+		if got := job.Summary(t); !strings.Contains(got, "SUCCEEDED done=3 killed=2") {
+			t.Errorf("the application ended with %q, want two killed and started again", got)
+		}
+	})
+}
+
+// authenticate gets a delegation token, and reads the nodes with it.
+func authenticate(t *testing.T, address string) {
+	plain := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, User: "root"})
+	defer plain.Close()
+	response, err := plain.Call(t.Context(), "getDelegationToken", protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "root"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var token *ipc.Token
+	if err := ipc.Fields(response, func(_ protowire.Number, value ipc.Value) { token, err = ipc.ParseToken(value.Bytes) }); err != nil || token == nil {
+		t.Fatalf("read the token: %v", err)
+	}
+	if token.Kind != yarn.TokenKind {
+		t.Errorf("the token is a %s", token.Kind)
+	}
+	authenticated := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: token})
+	defer authenticated.Close()
+	if _, err := authenticated.Call(t.Context(), "getClusterNodes", nil); err != nil {
+		t.Errorf("read the nodes with a token: %v", err)
+	}
+	forged := *token
+	forged.Password = []byte("guessed")
+	stranger := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: &forged})
+	defer stranger.Close()
+	if _, err := stranger.Call(t.Context(), "getClusterNodes", nil); err == nil {
+		t.Error("a forged token is taken")
+	}
+}
+
+// record writes what the ResourceManager answers, for tests that run without it.
+func record(t *testing.T, address string) {
+	if !*update {
+		return
+	}
+	client := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, User: "root"})
+	defer client.Close()
+	root := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "root")
+	for method, request := range map[string][]byte{"getClusterNodes": nil, "getQueueInfo": root} {
+		response, err := client.Call(t.Context(), method, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("..", "..", "..", "bridge", "yarn", "testdata", method+".bin"), response, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
