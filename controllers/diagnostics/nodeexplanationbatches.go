@@ -72,7 +72,7 @@ func (b *nodeExplanationBatches) answers(ctx context.Context, spec *diagnosticsv
 	group.SetLimit(batchParallelism)
 	for i, name := range spec.NodeNames {
 		group.Go(func() error {
-			about := diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name, Resources: spec.Resources, MaxParts: spec.MaxParts, Agent: spec.Agent}
+			about := diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name, Resources: spec.Resources, MaxParts: spec.MaxParts, Agent: spec.Agent, Outlook: spec.Outlook}
 			status, err := b.nodes.explain(ctx, about, granted)
 			if err == nil {
 				answers[i] = &status

@@ -52,6 +52,9 @@ func (e *Explainer) ExplainNode(ctx context.Context, spec diagnosticsv1alpha1.No
 		in.Strategy = config.Colocation(in.Node)
 		if e.predictions != nil {
 			in.Predictions, in.Steadiness = e.predictions.Of(in), e.predictions.steady.of(spec.NodeName)
+			if spec.Outlook {
+				in.Ahead = e.predictions.Ahead(in)
+			}
 		}
 	}
 	status := overcommit.ExplainNode(in, spec)

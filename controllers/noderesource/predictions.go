@@ -46,40 +46,77 @@ func NewPredictions() *Predictions {
 // Of observes a node, unless its measurement is known already, and returns what is predicted of its pods. Where no predictor
 // is chosen the node is forgotten.
 func (p *Predictions) Of(in overcommit.NodeInput) overcommit.Predictions {
-	strategy := &in.Strategy.Strategy
-	chosen, err := strategy.Predictor()
-	enabled := strategy.Enable != nil && *strategy.Enable
-	if err != nil || !enabled || chosen.Batch == "" && chosen.Mid == "" {
-		// A choice that cannot be read was refused with the configuration.
+	chosen, ok := chosenFor(&in)
+	if !ok {
 		p.Forget(in.Node.Name)
 		return overcommit.Predictions{}
 	}
 	node := p.node(in.Node.Name)
 	node.mu.Lock()
 	defer node.mu.Unlock()
-	profiles := map[predict.Tier]predict.Profile{}
-	for tier, name := range map[predict.Tier]string{predict.Batch: chosen.Batch, predict.Mid: chosen.Mid} {
-		if profile, err := predict.ProfileNamed(name); err == nil {
-			profiles[tier] = profile
-			node.record.Remember(profile)
+	p.observe(node, &in, chosen)
+	var out overcommit.Predictions
+	if chosen.batch != nil {
+		out.Batch = node.record.Forecast(predict.Batch, *chosen.batch, chosen.coldStart)
+	}
+	if chosen.mid != nil {
+		out.Mid = node.record.Forecast(predict.Mid, *chosen.mid, chosen.coldStart)
+	}
+	return out
+}
+
+// Ahead is what the predictors of a node predict of its pods above batch, hour by hour as far as they reach.
+func (p *Predictions) Ahead(in overcommit.NodeInput) []*predict.Forecast {
+	chosen, ok := chosenFor(&in)
+	if !ok {
+		return nil
+	}
+	node := p.node(in.Node.Name)
+	node.mu.Lock()
+	defer node.mu.Unlock()
+	p.observe(node, &in, chosen)
+	return node.record.Outlook(chosen.batch, chosen.mid, chosen.coldStart)
+}
+
+// choice is the predictors of a node; nil for a tier without one.
+type choice struct {
+	batch, mid *predict.Profile
+	coldStart  time.Duration
+}
+
+// chosenFor reads the choice for a node, and false where nothing is predicted. A choice that cannot be read was refused with the
+// configuration.
+func chosenFor(in *overcommit.NodeInput) (choice, bool) {
+	strategy := &in.Strategy.Strategy
+	chosen, err := strategy.Predictor()
+	if err != nil || strategy.Enable == nil || !*strategy.Enable || chosen.Batch == "" && chosen.Mid == "" {
+		return choice{}, false
+	}
+	out := choice{coldStart: time.Duration(configuration.DefaultColdStartMinutes) * time.Minute}
+	if chosen.ColdStartMinutes != nil {
+		out.coldStart = time.Duration(*chosen.ColdStartMinutes) * time.Minute
+	}
+	if profile, err := predict.ProfileNamed(chosen.Batch); err == nil {
+		out.batch = &profile
+	}
+	if profile, err := predict.ProfileNamed(chosen.Mid); err == nil {
+		out.mid = &profile
+	}
+	return out, true
+}
+
+// observe takes the measurement of a node, unless it is known already.
+func (p *Predictions) observe(node *observed, in *overcommit.NodeInput, chosen choice) {
+	for _, profile := range []*predict.Profile{chosen.batch, chosen.mid} {
+		if profile != nil {
+			node.record.Remember(*profile)
 		}
 	}
-	samples, at := overcommit.MeasuredPods(in)
+	samples, at := overcommit.MeasuredPods(*in)
 	if at.After(node.at) {
 		node.at = at
 		p.tally(in.Strategy, node.record.Observe(at, samples))
 	}
-	cold := time.Duration(configuration.DefaultColdStartMinutes) * time.Minute
-	if chosen.ColdStartMinutes != nil {
-		cold = time.Duration(*chosen.ColdStartMinutes) * time.Minute
-	}
-	var out overcommit.Predictions
-	for tier, into := range map[predict.Tier]**predict.Forecast{predict.Batch: &out.Batch, predict.Mid: &out.Mid} {
-		if profile, ok := profiles[tier]; ok {
-			*into = node.record.Forecast(tier, profile, cold)
-		}
-	}
-	return out
 }
 
 // Forget drops what is known of a node.

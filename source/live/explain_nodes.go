@@ -66,7 +66,7 @@ func (c *clients) explainBatch(ctx context.Context, names []string, spec diagnos
 	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
 	defer cancel()
 	question := &diagnosticsv1alpha1.NodeExplanationBatch{Spec: diagnosticsv1alpha1.NodeExplanationBatchSpec{
-		NodeNames: names, Resources: spec.Resources, MaxParts: spec.MaxParts, Agent: spec.Agent,
+		NodeNames: names, Resources: spec.Resources, MaxParts: spec.MaxParts, Agent: spec.Agent, Outlook: spec.Outlook,
 	}}
 	answer := &diagnosticsv1alpha1.NodeExplanationBatch{}
 	if err := c.diagnostics.Post().Resource("nodeexplanationbatches").MaxRetries(0).Body(question).Do(ctx).Into(answer); err != nil {

@@ -39,6 +39,9 @@ type NodeExplanationSpec struct {
 	// Agent asks the agent of the node, too; then only the resources that are named are explained.
 	// +optional
 	Agent *AgentQuestion `json:"agent,omitempty"`
+	// Outlook also asks what the node will offer at least of the resources, as far as that is predicted.
+	// +optional
+	Outlook bool `json:"outlook,omitempty"`
 }
 
 // MetricState says how far a node's NodeMetric can be trusted.
@@ -78,6 +81,9 @@ type NodeExplanationStatus struct {
 	// Published compares node.status with the waterfalls.
 	// +optional
 	Published []PublishedResource `json:"published,omitempty"`
+	// Outlook of the resources, in the order of the waterfalls; absent when spec.outlook is not set.
+	// +optional
+	Outlook []OfferOutlook `json:"outlook,omitempty"`
 	// Agent is the answer of koordlet; absent when spec.agent is not set.
 	// +optional
 	Agent *AgentExplanation `json:"agent,omitempty"`

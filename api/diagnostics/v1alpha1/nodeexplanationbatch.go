@@ -30,6 +30,9 @@ type NodeExplanationBatchSpec struct {
 	// a single node only, by a NodeExplanation.
 	// +optional
 	Agent *AgentQuestion `json:"agent,omitempty"`
+	// Outlook also asks what the nodes will offer at least of the resources, as far as that is predicted.
+	// +optional
+	Outlook bool `json:"outlook,omitempty"`
 }
 
 // NodeExplanationBatchStatus is the answer.

@@ -481,6 +481,16 @@ func (in NodeScore) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in OfferOutlook) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.OfferOutlook"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in OfferStep) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.OfferStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Origin) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Origin"
 }

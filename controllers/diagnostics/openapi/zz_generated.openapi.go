@@ -167,6 +167,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.NodeOverviewList{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_NodeOverviewList(ref),
 		v1alpha1.NodeRefusal{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_NodeRefusal(ref),
 		v1alpha1.NodeScore{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_NodeScore(ref),
+		v1alpha1.OfferOutlook{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_OfferOutlook(ref),
+		v1alpha1.OfferStep{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_OfferStep(ref),
 		v1alpha1.Origin{}.OpenAPIModelName():                        schema_koord_api_diagnostics_v1alpha1_Origin(ref),
 		v1alpha1.Placement{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Placement(ref),
 		v1alpha1.PlacementForecast{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref),
@@ -8865,6 +8867,13 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref common.R
 							Ref:         ref(v1alpha1.AgentQuestion{}.OpenAPIModelName()),
 						},
 					},
+					"outlook": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Outlook also asks what the nodes will offer at least of the resources, as far as that is predicted.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"nodeNames"},
 			},
@@ -8995,6 +9004,13 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationSpec(ref common.Refere
 							Ref:         ref(v1alpha1.AgentQuestion{}.OpenAPIModelName()),
 						},
 					},
+					"outlook": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Outlook also asks what the node will offer at least of the resources, as far as that is predicted.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 				},
 				Required: []string{"nodeName"},
 			},
@@ -9075,6 +9091,20 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 							},
 						},
 					},
+					"outlook": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Outlook of the resources, in the order of the waterfalls; absent when spec.outlook is not set.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.OfferOutlook{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"agent": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Agent is the answer of koordlet; absent when spec.agent is not set.",
@@ -9150,7 +9180,7 @@ func schema_koord_api_diagnostics_v1alpha1_NodeExplanationStatus(ref common.Refe
 			},
 		},
 		Dependencies: []string{
-			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName(), v1alpha1.Withheld{}.OpenAPIModelName()},
+			v1alpha1.AgentExplanation{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.MetricFacts{}.OpenAPIModelName(), v1alpha1.NodeFacts{}.OpenAPIModelName(), v1alpha1.OfferOutlook{}.OpenAPIModelName(), v1alpha1.Origin{}.OpenAPIModelName(), v1alpha1.PublishedResource{}.OpenAPIModelName(), v1alpha1.Setting{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName(), v1alpha1.Withheld{}.OpenAPIModelName()},
 	}
 }
 
@@ -9491,6 +9521,116 @@ func schema_koord_api_diagnostics_v1alpha1_NodeScore(ref common.ReferenceCallbac
 		},
 		Dependencies: []string{
 			v1alpha1.PluginScore{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_OfferOutlook(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "OfferOutlook is what a node offers of a batch or mid resource now, and what it will offer at least, as far as that is predicted.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Resource by its full name, such as kubernetes.io/batch-cpu.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"offered": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Offered now, and Requested of it by pods on the node.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"requested": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"predictor": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Predictor is the profile by which koord-manager predicts, or koordlet for the peak that the node agent reports; empty where nothing predicts.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"steps": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Steps are the least that is offered within a time, the nearest first; empty where nothing predicts.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.OfferStep{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"lowest": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lowest is how the offer of the last step is computed.",
+							Ref:         ref(v1alpha1.Waterfall{}.OpenAPIModelName()),
+						},
+					},
+					"note": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Note says from what is predicted, or why nothing is.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "offered", "requested", "note"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.OfferStep{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_OfferStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "OfferStep is the least that is offered within a time.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"withinSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WithinSeconds from now; 0 where the predictor knows the peak and not when it comes.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"offered": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"withinSeconds", "offered"},
+			},
+		},
 	}
 }
 

@@ -140,6 +140,8 @@ func TestEveryFieldOfANodeExplanationIsConsidered(t *testing.T) {
 		"agent.suppression.cpuNote", "agent.suppression.cpus", "agent.suppression.effectiveCPUs", "agent.suppression.hold",
 		"agent.suppression.message", "agent.suppression.policy", "agent.suppression.quotaNote", "agent.unknown.input", "agent.unknown.reason",
 		"findings.code", "findings.severity", "incomplete", "metric.notEnforcing", "metric.problem", "metric.state", "node.name", "origin.component",
+		"outlook.lowest.message", "outlook.lowest.policy", "outlook.lowest.resource", "outlook.lowest.unit", "outlook.note", "outlook.predictor",
+		"outlook.resource", "outlook.unit",
 		"published.reason", "published.resource", "published.state", "published.unit", "strategy.key", "strategy.layer", "strategy.value",
 		"summary", "unknown.input", "unknown.reason", "waterfalls.message", "waterfalls.policy", "waterfalls.resource", "waterfalls.unit",
 	}

@@ -20,6 +20,11 @@ func NodeExplanation(status *diagnosticsv1alpha1.NodeExplanationStatus, may Acce
 	for i := range status.Waterfalls {
 		status.Waterfalls[i].Terms = v.terms(status.Waterfalls[i].Terms)
 	}
+	for i := range status.Outlook {
+		if lowest := status.Outlook[i].Lowest; lowest != nil {
+			lowest.Terms = v.terms(lowest.Terms)
+		}
+	}
 	v.findings(status.Findings)
 	if status.Agent != nil {
 		v.agent(status.Agent)

@@ -60,6 +60,9 @@ func ExplainNode(in NodeInput, spec diagnosticsv1alpha1.NodeExplanationSpec) dia
 		}
 		out.Published = append(out.Published, c.published(k, fall))
 	}
+	if spec.Outlook {
+		out.Outlook = outlook(in, wanted)
+	}
 	out.Summary = c.summary(wanted)
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
+	"koordinator.sh/koord/decision/core/predict"
 	"koordinator.sh/koord/decision/core/unknown"
 )
 
@@ -30,6 +31,8 @@ type NodeInput struct {
 	Steadiness Steadiness
 	// Predictions of what the node's pods will use, where predictors are chosen.
 	Predictions Predictions
+	// Ahead are predictions of the pods above batch, hour by hour, as far as the chosen predictors reach. Only an outlook needs them.
+	Ahead []*predict.Forecast
 	// Unknown are the inputs that could not be read. What depends on them is not computed.
 	Unknown unknown.Inputs
 	// ConfigMap the strategy was read from, for naming sources; empty for koordinator-system/slo-controller-config.

@@ -42,6 +42,10 @@ func (c *calculation) takeRise(k kind, policy string, taken int64, w *waterfall.
 	t := w.Step(diagnosticsv1alpha1.Minus, "predictedRise", rise, "")
 	if t != nil {
 		t.Source = c.settingSource(predictorSetting + "batch")
+		if forecast.Profile == AgentPredictor {
+			t.Source = c.metricSource("status.prodPeakMetric.resource.resources." + string(k.plain()))
+			t.ObservedAt = c.metric.facts.UpdateTime
+		}
 		t.Note = fmt.Sprintf("predicted rise of pods above batch: %s", describeForecast(k, forecast))
 	}
 	return rise
@@ -84,6 +88,9 @@ func (k kind) ofPredicted(value float64) int64 {
 
 // describeForecast says in words what was predicted, by what, from what.
 func describeForecast(k kind, f *predict.Forecast) string {
+	if f.Profile == AgentPredictor {
+		return describeAgentForecast(k, f)
+	}
 	foreseen := f.Of(k.resource())
 	text := fmt.Sprintf("%s at most in the next %s by profile %s (%s), from %s of history of %d pods", k.format(k.ofPredicted(foreseen.Peak.Value)),
 		short(f.Horizon), f.Profile, foreseen.Peak.Estimator, short(f.Span), f.Pods)
