@@ -29,6 +29,10 @@ type PlacementForecast struct {
 	// Copies of one pod.
 	// +optional
 	Copies *CopiesPlacement `json:"copies,omitempty"`
+	// Outlook says for how long the copies keep the batch or mid resources that they request; absent where they request none, and where
+	// no copy gets a node.
+	// +optional
+	Outlook *CopiesOutlook `json:"outlook,omitempty"`
 	// Capacity of the cluster, by the resources that the placed pods request, and cpu and memory.
 	// +optional
 	Capacity []ForecastCapacity `json:"capacity,omitempty"`

@@ -146,8 +146,23 @@ func (in CopiesOnNode) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CopiesOutlook) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CopiesOutlook"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CopiesOutlookNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CopiesOutlookNode"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in CopiesPlacement) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.CopiesPlacement"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in CopiesStep) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.CopiesStep"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -333,6 +348,11 @@ func (in ForecastStay) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ForecastWorkload) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ForecastWorkload"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FreeShare) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.FreeShare"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

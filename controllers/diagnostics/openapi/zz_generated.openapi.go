@@ -100,7 +100,10 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
 		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
 		v1alpha1.CopiesOnNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_CopiesOnNode(ref),
+		v1alpha1.CopiesOutlook{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_CopiesOutlook(ref),
+		v1alpha1.CopiesOutlookNode{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_CopiesOutlookNode(ref),
 		v1alpha1.CopiesPlacement{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_CopiesPlacement(ref),
+		v1alpha1.CopiesStep{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_CopiesStep(ref),
 		v1alpha1.DeviceHolder{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_DeviceHolder(ref),
 		v1alpha1.DeviceMinor{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_DeviceMinor(ref),
 		v1alpha1.DeviceOverview{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_DeviceOverview(ref),
@@ -138,6 +141,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ForecastPool{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref),
 		v1alpha1.ForecastStay{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref),
 		v1alpha1.ForecastWorkload{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ForecastWorkload(ref),
+		v1alpha1.FreeShare{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_FreeShare(ref),
 		v1alpha1.GangCause{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangCause(ref),
 		v1alpha1.GangCounts{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangCounts(ref),
 		v1alpha1.GangExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_GangExplanation(ref),
@@ -4721,6 +4725,130 @@ func schema_koord_api_diagnostics_v1alpha1_CopiesOnNode(ref common.ReferenceCall
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_CopiesOutlook(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CopiesOutlook is for how long new pods keep the batch or mid resources that they request, as far as the predictors reach.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the answer in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"steps": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Steps begin with the present; each says what holds within a time at least.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CopiesStep{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"nodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Nodes that take pods, ordered by name.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.CopiesOutlookNode{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"message", "steps", "nodes"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.CopiesOutlookNode{}.OpenAPIModelName(), v1alpha1.CopiesStep{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CopiesOutlookNode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CopiesOutlookNode is a node that takes copies.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"copies": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"lasting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Lasting counts the copies that keep what they request as far as it is predicted of the node; absent where nothing is.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"withinSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WithinSeconds is how far ahead that is; 0 where the predictor knows the peak and not when it comes.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"predictor": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Predictor is the profile by which koord-manager predicts, or koordlet for the peak that the node agent reports.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"offers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Offers of the node, by the resources that a copy requests.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.OfferOutlook{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"problem": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problem says why nothing is known of the offers.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "copies"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.OfferOutlook{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_CopiesPlacement(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -4807,6 +4935,58 @@ func schema_koord_api_diagnostics_v1alpha1_CopiesPlacement(ref common.ReferenceC
 		},
 		Dependencies: []string{
 			v1alpha1.CopiesOnNode{}.OpenAPIModelName(), v1alpha1.RefusalGroup{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_CopiesStep(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "CopiesStep is what holds within a time.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"withinSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WithinSeconds from now, 0 for the present; absent for the peak of services where nothing says when it comes.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"copies": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Copies that keep what they request.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"unpredicted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Unpredicted counts the copies on nodes of which nothing is predicted that far ahead.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"free": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Free is the least that the nodes offer beyond what is requested now, by the resources that a copy requests, on the nodes of which that is predicted.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.FreeShare{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"copies", "free"},
+			},
+		},
+		Dependencies: []string{
+			v1alpha1.FreeShare{}.OpenAPIModelName()},
 	}
 }
 
@@ -7562,6 +7742,41 @@ func schema_koord_api_diagnostics_v1alpha1_ForecastWorkload(ref common.Reference
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_FreeShare(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FreeShare is what is offered of a resource beyond what is requested.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"resource": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"unit": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"amount": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+				},
+				Required: []string{"resource", "unit", "amount"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_GangCause(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -9828,6 +10043,12 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref common.Referenc
 							Ref:         ref(v1alpha1.CopiesPlacement{}.OpenAPIModelName()),
 						},
 					},
+					"outlook": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Outlook says for how long the copies keep the batch or mid resources that they request; absent where they request none, and where no copy gets a node.",
+							Ref:         ref(v1alpha1.CopiesOutlook{}.OpenAPIModelName()),
+						},
+					},
 					"capacity": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Capacity of the cluster, by the resources that the placed pods request, and cpu and memory.",
@@ -9891,7 +10112,7 @@ func schema_koord_api_diagnostics_v1alpha1_PlacementForecast(ref common.Referenc
 			},
 		},
 		Dependencies: []string{
-			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.AddedNode{}.OpenAPIModelName(), v1alpha1.CopiesPlacement{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.ForecastCapacity{}.OpenAPIModelName(), v1alpha1.ForecastWorkload{}.OpenAPIModelName(), v1alpha1.WaitingPlacement{}.OpenAPIModelName()},
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.AddedNode{}.OpenAPIModelName(), v1alpha1.CopiesOutlook{}.OpenAPIModelName(), v1alpha1.CopiesPlacement{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.ForecastCapacity{}.OpenAPIModelName(), v1alpha1.ForecastWorkload{}.OpenAPIModelName(), v1alpha1.WaitingPlacement{}.OpenAPIModelName()},
 	}
 }
 
