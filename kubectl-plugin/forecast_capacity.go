@@ -9,7 +9,8 @@ import (
 	"koordinator.sh/koord/source"
 )
 
-const forecastCapacityLong = `Show how many more pods like one that exists would get a node now, on which nodes, and what refuses the next one.
+const forecastCapacityLong = `Show how many more pods like one that exists would get a node now, on which nodes, what refuses the next one,
+and for how long they keep batch and mid resources.
 koord-scheduler places one after the other, by all of its plugins: quotas, gangs, reservations, devices and load are
 considered.
 
@@ -18,6 +19,14 @@ considered.
   REQ-BEFORE  requests / offered, now
   REQ-AFTER   the same with the new pods
 
+Where the pods request batch or mid resources, it also says for how long: what a node offers of them falls when services need more. The
+rows are the times up to which koord-manager's predictors look, and how many of the pods keep what they request until then.
+
+  WITHIN       hours from now; peak where only koordlet predicts, which knows the peak of services and not when it comes
+  PODS         new pods that keep what they request
+  UNPREDICTED  new pods on nodes of which nothing is predicted that far ahead
+  FREE-...     the least that these nodes offer beyond what is requested now, without the new pods
+
 With --new-nodes, the pods that wait for a node are placed first. Nothing is created.`
 
 const forecastCapacityExamples = `  # Show how many more pods like a Spark executor fit
@@ -25,6 +34,9 @@ const forecastCapacityExamples = `  # Show how many more pods like a Spark execu
 
   # The same for the pods of a workload, with two more nodes like worker-1
   %[1]s forecast capacity deployment/web --new-nodes worker-1=2
+
+  # Show from what is predicted for how long they keep their batch resources, node by node
+  %[1]s forecast capacity pod/executor-1 -n spark -o wide
 
   # Print the number alone
   %[1]s forecast capacity deployment/web -o jsonpath='{.copies.placed}'`

@@ -56,6 +56,7 @@ func (p *placement) text(width int) []string {
 	}
 	for _, part := range []func(*strings.Builder, printer.Options) error{
 		func(b *strings.Builder, o printer.Options) error { return printer.PlacementWaiting(b, f, o) },
+		func(b *strings.Builder, o printer.Options) error { return printer.PlacementOutlook(b, f, o) },
 		func(b *strings.Builder, o printer.Options) error { return printer.PlacementCapacity(b, f, o) },
 		func(b *strings.Builder, o printer.Options) error {
 			o.Wide = true // all nodes

@@ -8,14 +8,14 @@ import (
 	"koordinator.sh/koord/decision/core/phrase"
 )
 
-// PlacementForecast prints where pods would get nodes: the verdict first, then the pods that wait, the nodes that take pods, what refuses
-// the first one without a node, and how full the cluster is.
+// PlacementForecast prints where pods would get nodes: the verdict first, then the pods that wait, the nodes that take pods and for how
+// long, what refuses the first one without a node, and how full the cluster is.
 func PlacementForecast(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o Options) error {
 	if err := forecastHead(w, PlacementRole(f.Verdict), string(f.Verdict), f.Message, nil, f.Notes, o); err != nil {
 		return err
 	}
 	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.PlacementForecast, Options) error{
-		PlacementWaiting, placementNewNodes, PlacementCopies, placementRefusals, PlacementCapacity,
+		PlacementWaiting, placementNewNodes, PlacementCopies, PlacementOutlook, placementRefusals, PlacementCapacity,
 	} {
 		if err := part(w, f, o); err != nil {
 			return err

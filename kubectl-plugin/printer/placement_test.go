@@ -11,6 +11,11 @@ func placementViews() map[string]view {
 	return map[string]view{
 		"placement":         func(w io.Writer, o Options) error { return PlacementForecast(w, placementFixture(), o) },
 		"placement-full":    func(w io.Writer, o Options) error { return PlacementForecast(w, fullFixture(), o) },
+		"placement-outlook": func(w io.Writer, o Options) error { return PlacementForecast(w, lastingFixture(), o) },
+		"placement-outlook-wide": func(w io.Writer, o Options) error {
+			o.Wide = true
+			return PlacementForecast(w, lastingFixture(), o)
+		},
 		"placement-unknown": func(w io.Writer, o Options) error { return PlacementForecast(w, unplacedFixture(), o) },
 	}
 }
@@ -47,4 +52,36 @@ func fullFixture() *diagnosticsv1alpha1.PlacementForecast {
 
 func unplacedFixture() *diagnosticsv1alpha1.PlacementForecast {
 	return &diagnosticsv1alpha1.PlacementForecast{Verdict: diagnosticsv1alpha1.PlacementUnknown, Message: "koord-scheduler could not be asked"}
+}
+
+// lastingFixture is of batch pods, of which some nodes keep fewer as the evening comes.
+func lastingFixture() *diagnosticsv1alpha1.PlacementForecast {
+	const batchCPU, batchMemory = "kubernetes.io/batch-cpu", "kubernetes.io/batch-memory"
+	step := func(within *int64, copies, unpredicted int32, cpu, memory int64) diagnosticsv1alpha1.CopiesStep {
+		return diagnosticsv1alpha1.CopiesStep{WithinSeconds: within, Copies: copies, Unpredicted: unpredicted, Free: []diagnosticsv1alpha1.FreeShare{
+			{Resource: batchCPU, Unit: diagnosticsv1alpha1.MilliCPU, Amount: cpu}, {Resource: batchMemory, Unit: diagnosticsv1alpha1.Bytes, Amount: memory},
+		}}
+	}
+	return &diagnosticsv1alpha1.PlacementForecast{
+		Verdict: diagnosticsv1alpha1.PlacementFits, Message: "8 more pods like pod spark/executor-1 fit: 5 on worker-1, 2 on worker-2, 1 on worker-3",
+		Copies: &diagnosticsv1alpha1.CopiesPlacement{
+			Namespace: "spark", Like: "executor-1", Verdict: diagnosticsv1alpha1.PlacementNone, Asked: 200, Placed: 8,
+			Nodes: []diagnosticsv1alpha1.CopiesOnNode{{Name: "worker-1", Copies: 5}, {Name: "worker-2", Copies: 2}, {Name: "worker-3", Copies: 1}},
+		},
+		Outlook: &diagnosticsv1alpha1.CopiesOutlook{
+			Message: "2 of 8 keep what they request for the next 24h; the first may lose it after 5h; of 1 it is not predicted that far",
+			Steps: []diagnosticsv1alpha1.CopiesStep{
+				step(new(int64), 8, 0, 17500, 40<<30), step(new(int64(5*3600)), 7, 1, 15000, 38<<30), step(new(int64(24*3600)), 2, 1, 4200, 9<<30),
+			},
+			Nodes: []diagnosticsv1alpha1.CopiesOutlookNode{
+				{Name: "worker-1", Copies: 5, Lasting: new(int32(1)), WithinSeconds: 24 * 3600, Predictor: "seasonal", Offers: []diagnosticsv1alpha1.OfferOutlook{{
+					Resource: batchCPU, Note: "pods above batch use 58 cores at most in the next 24h by profile seasonal (same hours of 7 days), from 168h of history of 12 pods",
+				}}},
+				{Name: "worker-2", Copies: 2, Lasting: new(int32(1)), Predictor: "koordlet", Offers: []diagnosticsv1alpha1.OfferOutlook{{
+					Resource: batchCPU, Note: "pods above batch use 20 cores at the peak of prod pods that koordlet learned; when it comes is not predicted",
+				}}},
+				{Name: "worker-3", Copies: 1, Problem: "the node does not exist yet"},
+			},
+		},
+	}
 }

@@ -46,7 +46,30 @@ func (s *Source) ForecastPlacement(ctx context.Context, query source.PlacementQu
 			return nil, err
 		}
 	}
-	return c.forecastPlacement(ctx, in)
+	answer, err := c.forecastPlacement(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return answer, s.outlookOfCopies(ctx, in, answer)
+}
+
+// outlookOfCopies asks the nodes that take copies what they will offer, where the copies request what changes with the usage of services.
+func (s *Source) outlookOfCopies(ctx context.Context, in *objects.PlacementSnapshot, forecast *diagnosticsv1alpha1.PlacementForecast) error {
+	nodes, resources := objects.OutlookQuestion(in, forecast)
+	if len(resources) == 0 {
+		return nil
+	}
+	answers, err := s.ExplainNodes(ctx, nodes, diagnosticsv1alpha1.NodeExplanationSpec{Resources: resources, MaxParts: new(int32), Outlook: true})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+		forecast.Incomplete = append(forecast.Incomplete, text(err, "for how long the pods keep what they request is unknown"))
+	}
+	objects.OutlookOfCopies(in, forecast, answers, problem)
+	return nil
 }
 
 // known fails for a node that has other offers, or that new ones should be like, and does not exist.
