@@ -14,13 +14,17 @@ import (
 )
 
 const eventsPodLong = `Show what happened to a pod, the oldest first, and what happened in the same second in the order in which one causes the next: its
-events, what its object tells, the steps of PodMigrationJobs, and what the agent of its node did.
+events, what its object tells, the pods that it preempted, the steps of PodMigrationJobs, and what the agent of its node did. A pod that
+does not exist anymore is told of by what still names it.
 
 Of an attempt to find a node, what differs from the attempt before is shown: for each reason, how many nodes refused the pod then and now.
 API servers forget events after an hour, unless they are configured otherwise, and agents their log when they restart.`
 
 const eventsPodExamples = `  # Show what happened to a pod
   %[1]s events pod spark-driver -n etl
+
+  # Show what happened to a pod that was evicted and deleted
+  %[1]s events pod executor-7 -n spark
 
   # Keep printing what happens
   %[1]s events pod spark-driver -n etl -w

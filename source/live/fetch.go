@@ -178,14 +178,19 @@ func (c *clients) metric(ctx context.Context, name string) (*slov1alpha1.NodeMet
 
 // events about one pod.
 func (c *clients) events(ctx context.Context, pod *corev1.Pod) ([]corev1.Event, error) {
-	r := request{verb: "list", resource: "events", namespace: pod.Namespace}
 	about := fields.Set{"involvedObject.name": pod.Name, "involvedObject.kind": "Pod"}
 	if pod.UID != "" {
 		about["involvedObject.uid"] = string(pod.UID)
 	}
+	return c.eventsBy(ctx, pod.Namespace, about)
+}
+
+// eventsBy reads events by their fields, at most 500; those of all namespaces where none is given.
+func (c *clients) eventsBy(ctx context.Context, namespace string, by fields.Set) ([]corev1.Event, error) {
+	r := request{verb: "list", resource: "events", namespace: namespace}
 	found := &corev1.EventList{}
-	err := c.core.Get().Namespace(pod.Namespace).Resource(r.resource).MaxRetries(retries).
-		VersionedParams(&metav1.ListOptions{FieldSelector: about.String(), Limit: 500}, scheme.ParameterCodec).Do(ctx).Into(found)
+	err := c.core.Get().NamespaceIfScoped(namespace, namespace != "").Resource(r.resource).MaxRetries(retries).
+		VersionedParams(&metav1.ListOptions{FieldSelector: by.String(), Limit: 500}, scheme.ParameterCodec).Do(ctx).Into(found)
 	if err != nil {
 		return nil, failure(ctx, r, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -77,5 +78,78 @@ func TestATimelineOfNoPod(t *testing.T) {
 	coded, ok := finding.From(err)
 	if !ok || coded.Code != finding.NotFound || !strings.Contains(err.Error(), `did you mean "web-0"?`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestATimelineOfAPodThatIsGone: its events and jobs still name it, until nothing does.
+func TestATimelineOfAPodThatIsGone(t *testing.T) {
+	about := corev1.ObjectReference{Kind: "Pod", Namespace: "shop", Name: "gone-0", UID: "gone"}
+	gone := func() *clusterBuilder {
+		b := migrating()
+		b.server.Events = []corev1.Event{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "gone-0.1"}, InvolvedObject: about,
+			Reason: "Scheduled", Message: "Successfully assigned shop/gone-0 to node-1", FirstTimestamp: metav1.NewTime(builtAt),
+		}}
+		return b
+	}
+	answer, err := gone().source(t).PodTimeline(t.Context(), "shop", "gone-0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Entries) != 1 || answer.UID != "gone" || !strings.Contains(answer.Notes[0], "does not exist anymore") {
+		t.Errorf("told is %+v with notes %v", answer.Entries, answer.Notes)
+	}
+	cluster := gone()
+	cluster.denied("list events", "list podmigrationjobs")
+	if _, err := cluster.source(t).PodTimeline(t.Context(), "shop", "gone-0"); !hasCode(err, finding.NotFound) {
+		t.Errorf("of a pod that nothing may be read of: %v", err)
+	}
+}
+
+// TestPreemptedPodsAreToldAsFarAsTheUserMaySee: of other namespaces only to who may list events of all.
+func TestPreemptedPodsAreToldAsFarAsTheUserMaySee(t *testing.T) {
+	victim := func(b *clusterBuilder, namespace string) corev1.Event {
+		return corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: "victim.1"},
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: "victim", UID: "v"},
+			Reason:         "Preempted", Message: "Preempted by pod " + string(b.server.Pods[0].UID) + " on node node-1", FirstTimestamp: metav1.NewTime(builtAt),
+		}
+	}
+	tests := map[string]struct {
+		denied         []string
+		want           []string
+		wantIncomplete []string
+	}{
+		"all namespaces": {nil, []string{"shop/victim", "spark/victim"}, nil},
+		"its own": {
+			[]string{"list events -A"}, []string{"shop/victim"}, []string{"list events*whether the pod preempted pods in other namespaces is unknown (KOORD0002)"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := migrating()
+			pod := &cluster.server.Pods[0]
+			pod.UID = "preemptor"
+			cluster.server.Events = []corev1.Event{victim(cluster, "shop"), victim(cluster, "spark"), {
+				ObjectMeta:     metav1.ObjectMeta{Namespace: "shop", Name: "web-0.1"},
+				InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+				Reason:         "FailedScheduling", FirstTimestamp: metav1.NewTime(builtAt),
+			}}
+			cluster.denied(test.denied...)
+			answer, err := cluster.source(t).PodTimeline(t.Context(), pod.Namespace, pod.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			for _, entry := range answer.Entries {
+				if victim, _, _ := strings.Cut(entry.Message, ":"); entry.Event == "PreemptsPod" {
+					told = append(told, victim)
+				}
+			}
+			if diff := cmp.Diff(test.want, told); diff != "" {
+				t.Errorf("preempted (-want +got):\n%s", diff)
+			}
+			checkIncomplete(t, answer.Incomplete, test.wantIncomplete)
+		})
 	}
 }

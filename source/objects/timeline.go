@@ -18,9 +18,14 @@ import (
 // TimelineSnapshot is what the timeline of a pod is made from.
 type TimelineSnapshot struct {
 	Pod *corev1.Pod
+	// Gone is true for a pod that does not exist anymore, and of which only the name, and as far as something tells them its UID and node,
+	// are known.
+	Gone bool
 	// Events about the pod, in any order, and EventsSeen that they could be read.
 	Events     []corev1.Event
 	EventsSeen bool
+	// Preemptions are events about pods that were preempted, by whichever pod.
+	Preemptions []corev1.Event
 	// Jobs are all PodMigrationJobs.
 	Jobs []schedulingv1alpha1.PodMigrationJob
 	// Audit is the log of the agent of its node, the oldest entry first.
@@ -40,6 +45,7 @@ const (
 	eventDeletionRequested = "DeletionRequested"
 	eventWritten           = "Written"
 	eventReplaces          = "ReplacesPod"
+	eventPreempts          = "PreemptsPod"
 )
 
 // The events of Kubernetes that say the same as the object.
@@ -53,11 +59,11 @@ const (
 // the two parts.
 var (
 	causesFirst = []string{
-		eventPodCreated, eventReplaces, eventGated, eventFailedScheduling, "NotTriggerScaleUp", "TriggeredScaleUp", eventScheduled, "SuccessfulAttachVolume",
+		eventPodCreated, eventReplaces, eventGated, eventFailedScheduling, eventPreempts, "NotTriggerScaleUp", "TriggeredScaleUp", eventScheduled, "SuccessfulAttachVolume",
 		"Pulling", "Pulled", "Created", eventStarted,
 	}
 	causesLast = []string{
-		eventWritten, eventReady, "Unhealthy", eventNotReady, "BackOff", "Preempted", eventEvicted, string(corev1.DisruptionTarget),
+		eventWritten, eventReady, "Unhealthy", eventNotReady, "BackOff", ReasonPreempted, eventEvicted, string(corev1.DisruptionTarget),
 		eventDeletionRequested, "Killing", eventTerminated,
 	}
 )
@@ -83,6 +89,7 @@ type timeline struct {
 func PodTimeline(in TimelineSnapshot) *diagnosticsv1alpha1.PodTimeline {
 	t := &timeline{in: &in}
 	t.events()
+	t.preemptions()
 	t.created()
 	t.conditions()
 	t.containers()
@@ -120,7 +127,7 @@ func (t *timeline) events() {
 		event := &t.in.Events[i]
 		first, last, count := occurrences(event)
 		entry := diagnosticsv1alpha1.TimelineEntry{
-			Time: metav1.NewMicroTime(first), Count: count, By: cmp.Or(event.ReportingController, event.Source.Component),
+			Time: metav1.NewMicroTime(first), Count: count, By: byOf(event),
 			Event: event.Reason, Message: strings.TrimSpace(event.Message), Warning: event.Type == corev1.EventTypeWarning,
 		}
 		if last.After(first) {
@@ -128,6 +135,11 @@ func (t *timeline) events() {
 		}
 		t.entries = append(t.entries, entry)
 	}
+}
+
+// byOf is the component that recorded an event.
+func byOf(event *corev1.Event) string {
+	return cmp.Or(event.ReportingController, event.Source.Component)
 }
 
 // occurrences are when an event happened first and last, and how often, as either of the two APIs for events records it.
@@ -165,6 +177,9 @@ func (t *timeline) notes() []string {
 	pod := t.in.Pod
 	if pod.Status.NominatedNodeName != "" && pod.Spec.NodeName == "" {
 		notes = append(notes, fmt.Sprintf("node %s is nominated for the pod, since when is not recorded", pod.Status.NominatedNodeName))
+	}
+	if t.in.Gone {
+		notes = append(notes, "the pod does not exist anymore: what its object told is lost, and the rest is told by what still names it")
 	}
 	if t.in.EventsSeen && len(t.in.Events) == 0 {
 		notes = append(notes, "there are no events: API servers keep them for an hour unless they are configured otherwise")

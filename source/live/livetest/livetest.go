@@ -302,7 +302,7 @@ func fieldsOf(object runtime.Object, m metav1.Object) fields.Set {
 		set["spec.nodeName"], set["status.phase"] = o.Spec.NodeName, string(o.Status.Phase)
 	case *corev1.Event:
 		set["involvedObject.name"], set["involvedObject.kind"] = o.InvolvedObject.Name, o.InvolvedObject.Kind
-		set["involvedObject.uid"] = string(o.InvolvedObject.UID)
+		set["involvedObject.uid"], set["reason"] = string(o.InvolvedObject.UID), o.Reason
 	}
 	return set
 }
