@@ -3,6 +3,7 @@ package source
 import (
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -63,6 +64,8 @@ var (
 	KindGang = Kind{Name: "gang", Plural: "podgroups", Short: "pg", API: schedulingsigsv1alpha1.GroupVersion.WithKind("PodGroup"), Namespaced: true}
 	// KindDevice is the Device of a node, by whose name it goes.
 	KindDevice = Kind{Name: "device", Plural: "devices", Short: "dev", API: schedulingv1alpha1.GroupVersion.WithKind("Device")}
+	// KindDaemonSet is a DaemonSet.
+	KindDaemonSet = Kind{Name: "daemonset", Plural: "daemonsets", Short: "ds", API: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Namespaced: true}
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,

@@ -185,16 +185,28 @@ func (c *clients) events(ctx context.Context, pod *corev1.Pod) ([]corev1.Event, 
 	return c.eventsBy(ctx, pod.Namespace, about)
 }
 
-// eventsBy reads events by their fields, at most 500; those of all namespaces where none is given.
+const (
+	// eventsPage bounds the events that are read at once, and eventsLimit all of one question.
+	eventsPage, eventsLimit = 500, 5000
+)
+
+// eventsBy reads events by their fields, about eventsLimit at most; those of all namespaces where none is given.
 func (c *clients) eventsBy(ctx context.Context, namespace string, by fields.Set) ([]corev1.Event, error) {
 	r := request{verb: "list", resource: "events", namespace: namespace}
-	found := &corev1.EventList{}
-	err := c.core.Get().NamespaceIfScoped(namespace, namespace != "").Resource(r.resource).MaxRetries(retries).
-		VersionedParams(&metav1.ListOptions{FieldSelector: by.String(), Limit: 500}, scheme.ParameterCodec).Do(ctx).Into(found)
-	if err != nil {
-		return nil, failure(ctx, r, err)
+	options := metav1.ListOptions{FieldSelector: by.String(), Limit: eventsPage}
+	var all []corev1.Event
+	for {
+		found := &corev1.EventList{}
+		err := c.core.Get().NamespaceIfScoped(namespace, namespace != "").Resource(r.resource).MaxRetries(retries).
+			VersionedParams(&options, scheme.ParameterCodec).Do(ctx).Into(found)
+		if err != nil {
+			return nil, failure(ctx, r, err)
+		}
+		all = append(all, found.Items...)
+		if options.Continue = found.Continue; options.Continue == "" || len(all) >= eventsLimit {
+			return all, nil
+		}
 	}
-	return found.Items, nil
 }
 
 // rawOf is the body of an answer. An error is the one that the server describes, whose text Raw leaves out.

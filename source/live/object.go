@@ -17,6 +17,16 @@ func (s *Source) Object(ctx context.Context, kind source.Kind, namespace, name s
 	if err != nil {
 		return nil, err
 	}
+	u, err := c.object(ctx, kind, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	u.SetManagedFields(nil)
+	return u, nil
+}
+
+// object reads one object with its managed fields.
+func (c *clients) object(ctx context.Context, kind source.Kind, namespace, name string) (*unstructured.Unstructured, error) {
 	client, err := c.of(kind)
 	if err != nil {
 		return nil, fmt.Errorf("read object: %w", err)
@@ -33,6 +43,5 @@ func (s *Source) Object(ctx context.Context, kind source.Kind, namespace, name s
 		return nil, fmt.Errorf("read %s %q: %w", kind, name, err)
 	}
 	u.SetGroupVersionKind(kind.API)
-	u.SetManagedFields(nil)
 	return u, nil
 }

@@ -7,7 +7,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
@@ -102,11 +101,7 @@ func (c *clients) preemptions(ctx context.Context, in *objects.TimelineSnapshot,
 	if !objects.MayHavePreempted(in) {
 		return nil, nil
 	}
-	found, err := c.eventsBy(ctx, "", fields.Set{"reason": objects.ReasonPreempted})
-	if hasCode(err, finding.Forbidden) {
-		gaps.add(text(err, "whether the pod preempted pods in other namespaces is unknown"))
-		found, err = c.eventsBy(ctx, in.Pod.Namespace, fields.Set{"reason": objects.ReasonPreempted})
-	}
+	found, err := c.eventsOfReason(ctx, in.Pod.Namespace, objects.ReasonPreempted, "whether the pod preempted pods in other namespaces is unknown", gaps)
 	return found, gaps.lacks(err, "which pods the pod preempted is unknown")
 }
 

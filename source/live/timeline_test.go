@@ -1,14 +1,18 @@
 package live
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"koordinator.sh/koord/api/finding"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/source"
 )
 
 // TestATimelineIsToldFromWhatMayBeRead: events, jobs and the agent's log may each be missing.
@@ -151,5 +155,56 @@ func TestPreemptedPodsAreToldAsFarAsTheUserMaySee(t *testing.T) {
 			}
 			checkIncomplete(t, answer.Incomplete, test.wantIncomplete)
 		})
+	}
+}
+
+// TestTheTimelineOfAnObjectIsToldFromWhatMayBeRead: a quota, which pods of two namespaces left.
+func TestTheTimelineOfAnObjectIsToldFromWhatMayBeRead(t *testing.T) {
+	left := func(namespace string) corev1.Event {
+		return corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, Name: "job.1"},
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: namespace, Name: "job"},
+			Reason:         "QuotaOverused", Message: "KOORD1211: quota team-a uses more than its runtime: 2 cores too much", FirstTimestamp: metav1.NewTime(builtAt),
+		}
+	}
+	tests := map[string]struct {
+		denied         []string
+		want           []string
+		wantIncomplete []string
+	}{
+		"all namespaces": {nil, []string{"", "spark", "teams"}, nil},
+		"one namespace": {
+			[]string{"list events -A"}, []string{"", "teams"}, []string{"list events*which pods of other namespaces left for the quota is unknown (KOORD0002)"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			cluster := migrating()
+			cluster.server.Lists = map[string]runtime.Object{"elasticquotas": &schedulingsigsv1alpha1.ElasticQuotaList{
+				Items: []schedulingsigsv1alpha1.ElasticQuota{{ObjectMeta: metav1.ObjectMeta{Namespace: "teams", Name: "team-a", CreationTimestamp: metav1.NewTime(builtAt)}}},
+			}}
+			cluster.server.Events = []corev1.Event{left("spark"), left("teams")}
+			cluster.denied(test.denied...)
+			answer, err := cluster.source(t).ObjectTimeline(t.Context(), source.KindQuota, "teams", "team-a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, entry := range answer.Entries {
+				namespace := ""
+				if entry.Object != nil {
+					namespace = entry.Object.Namespace
+				}
+				got = append(got, namespace)
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("entries of namespaces (-want +got):\n%s", diff)
+			}
+			checkIncomplete(t, answer.Incomplete, test.wantIncomplete)
+		})
+	}
+	if _, err := migrating().source(t).ObjectTimeline(t.Context(), source.KindNode, "", "node-x"); !hasCode(err, finding.NotFound) {
+		t.Errorf("of a node that there is none of: %v", err)
 	}
 }

@@ -36,6 +36,8 @@ type TimelineSnapshot struct {
 
 // The events of a timeline that no component records as such.
 const (
+	eventObjectCreated     = "ObjectCreated"
+	eventObjectUpdated     = "ObjectUpdated"
 	eventPodCreated        = "PodCreated"
 	eventGated             = "SchedulingGated"
 	eventReady             = "Ready"
@@ -59,11 +61,11 @@ const (
 // the two parts.
 var (
 	causesFirst = []string{
-		eventPodCreated, eventReplaces, eventGated, eventFailedScheduling, eventPreempts, "NotTriggerScaleUp", "TriggeredScaleUp", eventScheduled, "SuccessfulAttachVolume",
+		eventObjectCreated, eventObjectUpdated, "ScalingReplicaSet", "SuccessfulCreate", eventPodCreated, eventReplaces, eventGated, eventFailedScheduling, eventPreempts, "NotTriggerScaleUp", "TriggeredScaleUp", eventScheduled, "SuccessfulAttachVolume",
 		"Pulling", "Pulled", "Created", eventStarted,
 	}
 	causesLast = []string{
-		eventWritten, eventReady, "Unhealthy", eventNotReady, "BackOff", ReasonPreempted, eventEvicted, string(corev1.DisruptionTarget),
+		eventWritten, eventReady, "Unhealthy", eventNotReady, "BackOff", "SuccessfulDelete", ReasonPreempted, eventEvicted, string(corev1.DisruptionTarget),
 		eventDeletionRequested, "Killing", eventTerminated,
 	}
 )
@@ -96,10 +98,7 @@ func PodTimeline(in TimelineSnapshot) *diagnosticsv1alpha1.PodTimeline {
 	t.deletion()
 	t.jobs()
 	t.audit()
-	slices.SortStableFunc(t.entries, func(a, b diagnosticsv1alpha1.TimelineEntry) int {
-		return cmp.Or(a.Time.Truncate(time.Second).Compare(b.Time.Truncate(time.Second)), causeOf(a.Event)-causeOf(b.Event), a.Time.Compare(b.Time.Time))
-	})
-	compareAttempts(t.entries)
+	t.order()
 	out := &diagnosticsv1alpha1.PodTimeline{
 		ObjectMeta: metav1.ObjectMeta{Namespace: in.Pod.Namespace, Name: in.Pod.Name, UID: in.Pod.UID},
 		Entries:    t.entries, Notes: append(t.notes(), in.Notes...), Incomplete: in.Missing,
@@ -121,20 +120,32 @@ func (t *timeline) has(event string) bool {
 	return slices.ContainsFunc(t.entries, func(e diagnosticsv1alpha1.TimelineEntry) bool { return e.Event == event })
 }
 
+// order puts the entries into the order of time, and within a second into that of cause, and compares attempts.
+func (t *timeline) order() {
+	slices.SortStableFunc(t.entries, func(a, b diagnosticsv1alpha1.TimelineEntry) int {
+		return cmp.Or(a.Time.Truncate(time.Second).Compare(b.Time.Truncate(time.Second)), causeOf(a.Event)-causeOf(b.Event), a.Time.Compare(b.Time.Time))
+	})
+	compareAttempts(t.entries)
+}
+
 // events adds those of Kubernetes.
 func (t *timeline) events() {
 	for i := range t.in.Events {
-		event := &t.in.Events[i]
-		first, last, count := occurrences(event)
-		entry := diagnosticsv1alpha1.TimelineEntry{
-			Time: metav1.NewMicroTime(first), Count: count, By: byOf(event),
-			Event: event.Reason, Message: strings.TrimSpace(event.Message), Warning: event.Type == corev1.EventTypeWarning,
-		}
-		if last.After(first) {
-			entry.LastTime = &metav1.MicroTime{Time: last}
-		}
-		t.entries = append(t.entries, entry)
+		t.event(&t.in.Events[i], nil)
 	}
+}
+
+// event adds one, about another object where that is given.
+func (t *timeline) event(event *corev1.Event, about *diagnosticsv1alpha1.SourceRef) {
+	first, last, count := occurrences(event)
+	entry := diagnosticsv1alpha1.TimelineEntry{
+		Time: metav1.NewMicroTime(first), Count: count, By: byOf(event), Object: about,
+		Event: event.Reason, Message: strings.TrimSpace(event.Message), Warning: event.Type == corev1.EventTypeWarning,
+	}
+	if last.After(first) {
+		entry.LastTime = &metav1.MicroTime{Time: last}
+	}
+	t.entries = append(t.entries, entry)
 }
 
 // byOf is the component that recorded an event.
@@ -157,17 +168,21 @@ func occurrences(event *corev1.Event) (first, last time.Time, count int32) {
 	return first, last, count
 }
 
-// compareAttempts says of each attempt to find a node what differs from the one before.
+// compareAttempts says of each attempt to find a node what differs from the one before of the same pod.
 func compareAttempts(entries []diagnosticsv1alpha1.TimelineEntry) {
-	before := ""
+	before := map[diagnosticsv1alpha1.SourceRef]string{}
 	for i := range entries {
 		if entries[i].Event != eventFailedScheduling {
 			continue
 		}
-		for _, change := range fitmessage.Changes(before, entries[i].Message) {
+		var pod diagnosticsv1alpha1.SourceRef
+		if entries[i].Object != nil {
+			pod = *entries[i].Object
+		}
+		for _, change := range fitmessage.Changes(before[pod], entries[i].Message) {
 			entries[i].Changed = append(entries[i].Changed, fmt.Sprintf("%s: %d -> %d", change.Reason, change.Before, change.After))
 		}
-		before = entries[i].Message
+		before[pod] = entries[i].Message
 	}
 }
 

@@ -62,6 +62,9 @@ func told(entries []diagnosticsv1alpha1.TimelineEntry) []string {
 	var out []string
 	for _, entry := range entries {
 		line := fmt.Sprintf("%d %s", int(entry.Time.Sub(timelineStart)/time.Second), entry.Event)
+		if entry.Object != nil {
+			line = fmt.Sprintf("%d %s/%s %s", int(entry.Time.Sub(timelineStart)/time.Second), entry.Object.Kind, entry.Object.Name, entry.Event)
+		}
 		if entry.By != "" {
 			line += " by " + entry.By
 		}

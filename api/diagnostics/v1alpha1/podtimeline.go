@@ -31,6 +31,9 @@ type TimelineEntry struct {
 	// By is the component that did it; empty where that is not recorded.
 	// +optional
 	By string `json:"by,omitempty"`
+	// Object is what it happened to, where that is another object than the one asked about, such as a pod of a Deployment.
+	// +optional
+	Object *SourceRef `json:"object,omitempty"`
 	// Event is the reason of an event, or a word for what an object tells, such as PodCreated.
 	Event string `json:"event"`
 	// +optional

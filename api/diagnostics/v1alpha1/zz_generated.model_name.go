@@ -501,6 +501,11 @@ func (in NodeScore) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ObjectTimeline) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ObjectTimeline"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in OfferOutlook) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.OfferOutlook"
 }

@@ -171,6 +171,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.NodeOverviewList{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_NodeOverviewList(ref),
 		v1alpha1.NodeRefusal{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_NodeRefusal(ref),
 		v1alpha1.NodeScore{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_NodeScore(ref),
+		v1alpha1.ObjectTimeline{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_ObjectTimeline(ref),
 		v1alpha1.OfferOutlook{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_OfferOutlook(ref),
 		v1alpha1.OfferStep{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_OfferStep(ref),
 		v1alpha1.Origin{}.OpenAPIModelName():                        schema_koord_api_diagnostics_v1alpha1_Origin(ref),
@@ -9739,6 +9740,93 @@ func schema_koord_api_diagnostics_v1alpha1_NodeScore(ref common.ReferenceCallbac
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_ObjectTimeline(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ObjectTimeline is what happened to an object other than a pod, and to the pods below it, as events, its object and the agent of a node tell it.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Object that it is about.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+						},
+					},
+					"entries": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Entries, the oldest first; those of the same moment in the order in which one causes the next.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.TimelineEntry{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes say what is not recorded.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be read, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"object", "entries"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName(), v1alpha1.TimelineEntry{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_OfferOutlook(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -15150,6 +15238,12 @@ func schema_koord_api_diagnostics_v1alpha1_TimelineEntry(ref common.ReferenceCal
 							Format:      "",
 						},
 					},
+					"object": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Object is what it happened to, where that is another object than the one asked about, such as a pod of a Deployment.",
+							Ref:         ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+						},
+					},
 					"event": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Event is the reason of an event, or a word for what an object tells, such as PodCreated.",
@@ -15191,7 +15285,7 @@ func schema_koord_api_diagnostics_v1alpha1_TimelineEntry(ref common.ReferenceCal
 			},
 		},
 		Dependencies: []string{
-			v1.MicroTime{}.OpenAPIModelName()},
+			v1.MicroTime{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName()},
 	}
 }
 
