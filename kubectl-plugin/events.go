@@ -3,8 +3,8 @@ package kubectlplugin
 import (
 	"context"
 	"errors"
-	"io"
-	"time"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +24,7 @@ const eventsPodExamples = `  # Show what happened to a pod
   %[1]s events pod spark-driver -n etl
 
   # Show what happened to a pod that was evicted and deleted
-  %[1]s events pod executor-7 -n spark
+  %[1]s events executor-7 -n spark
 
   # Keep printing what happens
   %[1]s events pod spark-driver -n etl -w
@@ -32,81 +32,125 @@ const eventsPodExamples = `  # Show what happened to a pod
   # Show the attempts to find a node with the whole messages
   %[1]s events pod spark-driver -n etl -o wide`
 
+const eventsObjectLong = `Show what happened to an object, the oldest first, and what happened in the same second in the order in which one causes the next: its
+events, when it was created and last written, and by whom, and since when its conditions are as they are.
+
+  workloads, gangs  also the events of their pods, those of pods that were deleted among them, and of the ReplicaSets of a Deployment
+  nodes             also which pods koordlet evicted
+  quotas            also which pods had to leave because the quota used more than its runtime
+  migrations        also the steps of the PodMigrationJob
+
+API servers forget events after an hour, unless they are configured otherwise.`
+
+const eventsObjectExamples = `  # Show what happened to a %[1]s
+  %%[1]s events %[1]s NAME
+
+  # Keep printing what happens
+  %%[1]s events %[1]s NAME -w
+
+  # Show what happened to whatever has this name: a pod, a workload, a node, an ElasticQuota
+  %%[1]s events NAME`
+
+// ofAnyKind is the flag of events pod for a name whose kind is to be found out.
+const ofAnyKind = "--of-any-kind"
+
 func newEventsCommand(s *session) *cobra.Command {
 	cmd := &cobra.Command{Use: eventsCommand, Aliases: []string{"timeline"}, Short: "Show what happened to an object, in the order of cause", GroupID: "see"}
 	addNouns(cmd, s, timelines)
 	return cmd
 }
 
-type eventsPodOptions struct {
+// eventsOptions are those of a question about one object.
+type eventsOptions struct {
 	output
 	watch
 	strict          bool
+	anyKind         bool
+	kind            source.Kind
 	namespace, name string
 }
 
 func newEventsPodCommand(s *session) *cobra.Command {
-	o := &eventsPodOptions{}
-	cmd := newObjectCommand(s, source.KindPod, help{
-		short: "Show what happened to a pod, in the order of cause", long: eventsPodLong, examples: eventsPodExamples,
-		answer: "PodTimeline",
-	}, o)
+	o := &eventsOptions{kind: source.KindPod}
+	cmd := o.command(s, help{
+		short: "Show what happened to a pod, in the order of cause", long: eventsPodLong, examples: eventsPodExamples, answer: "PodTimeline",
+	})
+	name := strings.TrimPrefix(ofAnyKind, "--")
+	cmd.Flags().BoolVar(&o.anyKind, name, false, "Find out which kind of object has the name")
+	must(cmd.Flags().MarkHidden(name))
+	return cmd
+}
+
+// newEventsObjectCommand makes the adapter for objects other than pods.
+func newEventsObjectCommand(kind source.Kind) adapter {
+	return func(s *session) *cobra.Command {
+		o := &eventsOptions{kind: kind}
+		return o.command(s, help{
+			short: "Show what happened to a " + kind.Name + ", in the order of cause", long: eventsObjectLong, examples: fmt.Sprintf(eventsObjectExamples, kind.Name),
+			answer: "ObjectTimeline",
+		})
+	}
+}
+
+func (o *eventsOptions) command(s *session, texts help) *cobra.Command {
+	cmd := newObjectCommand(s, o.kind, texts, o)
 	o.output.addFlags(cmd, true)
 	o.watch.addFlags(cmd)
 	addStrictFlag(cmd, &o.strict)
 	return cmd
 }
 
-func (o *eventsPodOptions) complete(_ *cobra.Command, s *session, args []string) error {
+func (o *eventsOptions) complete(_ *cobra.Command, s *session, args []string) error {
 	var err error
-	if o.namespace, o.name, err = s.object(source.KindPod, args[0]); err != nil {
+	if o.namespace, o.name, err = s.object(o.kind, args[0]); err != nil {
 		return err
 	}
 	return o.output.complete()
 }
 
-func (o *eventsPodOptions) run(ctx context.Context, s *session) error {
+func (o *eventsOptions) run(ctx context.Context, s *session) error {
 	src, err := s.connect()
 	if err != nil {
 		return err
+	}
+	if o.anyKind {
+		if o.kind, err = o.findKind(ctx, s, src); err != nil {
+			return err
+		}
+	}
+	if o.kind != source.KindPod {
+		reader, can := src.(source.ObjectTimelineReader)
+		if !can {
+			return fmt.Errorf("this source does not tell what happened to a %s", o.kind)
+		}
+		return tellTimeline(ctx, s, o, printer.ObjectTimeline, objectParts, func(ctx context.Context) (*diagnosticsv1alpha1.ObjectTimeline, error) {
+			return reader.ObjectTimeline(ctx, o.kind, o.namespace, o.name)
+		})
 	}
 	reader, can := src.(source.TimelineReader)
 	if !can {
 		return errors.New("this source does not tell what happened to pods")
 	}
-	q := question[*diagnosticsv1alpha1.PodTimeline]{
-		ask: func(ctx context.Context) (*diagnosticsv1alpha1.PodTimeline, error) {
-			return reader.PodTimeline(ctx, o.namespace, o.name)
-		},
-		changed: func(before, now *diagnosticsv1alpha1.PodTimeline) (*diagnosticsv1alpha1.PodTimeline, bool) {
-			news := *now
-			news.Entries, news.Notes = different(before.Entries, now.Entries, entryKey), nil
-			return &news, len(news.Entries) > 0
-		},
-		show: func(answer *diagnosticsv1alpha1.PodTimeline, first bool) error { return o.show(s, answer, first) },
-	}
-	if o.on {
-		return repeat(ctx, s.Clock, time.Duration(o.interval), q)
-	}
-	answer, err := q.ask(ctx)
-	if err != nil {
-		return err
-	}
-	return q.show(answer, true)
-}
-
-// entryKey tells entries apart. Containers of a pod may start in the same second.
-func entryKey(e *diagnosticsv1alpha1.TimelineEntry) string {
-	return e.Time.String() + " " + e.By + " " + e.Event + " " + e.Message
-}
-
-func (o *eventsPodOptions) show(s *session, answer *diagnosticsv1alpha1.PodTimeline, first bool) error {
-	err := o.print(s, answer, source.KindPod.Name, func(w io.Writer, options printer.Options) error {
-		options.NoHeaders = options.NoHeaders || !first
-		return printer.PodTimeline(w, answer, options)
+	return tellTimeline(ctx, s, o, printer.PodTimeline, podParts, func(ctx context.Context) (*diagnosticsv1alpha1.PodTimeline, error) {
+		return reader.PodTimeline(ctx, o.namespace, o.name)
 	})
-	if err != nil || !first {
-		return err
+}
+
+// findKind is the kind of the only object of the name; that of pods where there is none, as a pod may be gone and still be told of.
+func (o *eventsOptions) findKind(ctx context.Context, s *session, src source.Source) (source.Kind, error) {
+	reader, can := src.(source.ObjectReader)
+	if !can {
+		return source.KindPod, nil
 	}
-	return incomplete(s, answer.Incomplete, o.strict)
+	found, unseen, err := kindsNamed(ctx, reader, kindsOf(timelines), o.namespace, o.name)
+	switch {
+	case err != nil:
+		return source.Kind{}, err
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		return source.Kind{}, ambiguous(o.name, found)
+	}
+	_ = incomplete(s, unseen, false) // it fails only when it is strict
+	return source.KindPod, nil
 }

@@ -33,17 +33,21 @@ type adapter func(*session) *cobra.Command
 
 // nouns are all kinds that the command line knows, in the order in which help lists them.
 func nouns() []noun {
-	return []noun{
-		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand},
+	all := []noun{
+		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand, events: newEventsObjectCommand(source.KindNode)},
 		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand, events: newEventsPodCommand},
 		{Kind: source.KindWorkload, top: newTopWorkloadsCommand},
-		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand},
-		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand},
-		{Kind: source.KindMigration, explain: newExplainMigrationCommand},
-		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand, verify: newVerifyQuotasCommand},
+		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand, events: newEventsObjectCommand(source.KindReservation)},
+		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand, events: newEventsObjectCommand(source.KindRecommendation)},
+		{Kind: source.KindMigration, explain: newExplainMigrationCommand, events: newEventsObjectCommand(source.KindMigration)},
+		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand, events: newEventsObjectCommand(source.KindQuota), verify: newVerifyQuotasCommand},
 		{Kind: source.KindDevice, top: newTopDevicesCommand},
-		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand},
+		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand, events: newEventsObjectCommand(source.KindGang)},
 	}
+	for _, kind := range append([]source.Kind{source.KindDaemonSet}, source.WorkloadKinds...) {
+		all = append(all, noun{Kind: kind, events: newEventsObjectCommand(kind)})
+	}
+	return all
 }
 
 // verb is a command whose subcommands are nouns.

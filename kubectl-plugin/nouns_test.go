@@ -2,6 +2,7 @@ package kubectlplugin
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -10,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -54,7 +57,12 @@ func completeCluster(t *testing.T) *livetest.Server {
 	server.Diagnostics = http.HandlerFunc(diagnosticsAPI)
 	server.Devices = deviceCluster().Devices
 	quotas := gangCluster()
-	server.Lists = quotas.Lists
+	server.Lists = maps.Clone(quotas.Lists)
+	named := metav1.ObjectMeta{Namespace: "shop", Name: "web"}
+	maps.Copy(server.Lists, map[string]runtime.Object{
+		"deployments": &appsv1.DeploymentList{Items: []appsv1.Deployment{{ObjectMeta: named}}}, "statefulsets": &appsv1.StatefulSetList{Items: []appsv1.StatefulSet{{ObjectMeta: named}}},
+		"replicasets": &appsv1.ReplicaSetList{Items: []appsv1.ReplicaSet{{ObjectMeta: named}}}, "daemonsets": &appsv1.DaemonSetList{Items: []appsv1.DaemonSet{{ObjectMeta: named}}},
+	})
 	server.Pods = append(server.Pods, quotas.Pods[len(server.Pods):]...)
 	return serveMigrations(server, refusedMigration())
 }

@@ -67,6 +67,8 @@ func expanded(cmd *cobra.Command, args []string) []string {
 		return args // TYPE NAME
 	case path == whyCommand && slashed && name != "":
 		cmd = childOf(cmd.Root(), explainCommand)
+	case path == eventsCommand && !slashed && !namesKind(before):
+		return slices.Concat([]string{alone[path].Name, before, ofAnyKind}, args[1:])
 	case alone[path] != source.Kind{} && !slashed && !namesKind(before):
 		return append([]string{alone[path].Name}, args...)
 	}

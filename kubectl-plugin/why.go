@@ -95,7 +95,7 @@ func kindNamed(ctx context.Context, s *session, name string) (source.Kind, error
 	if err != nil {
 		return source.Kind{}, err
 	}
-	found, unseen, err := kindsNamed(ctx, reader, namespace, name)
+	found, unseen, err := kindsNamed(ctx, reader, kindsOf(explains), namespace, name)
 	if err != nil {
 		return source.Kind{}, err
 	}
@@ -104,20 +104,24 @@ func kindNamed(ctx context.Context, s *session, name string) (source.Kind, error
 	}
 	_ = incomplete(s, unseen, false) // it fails only when it is strict
 	if len(found) > 1 {
-		candidates := make([]string, len(found))
-		for i, kind := range found {
-			candidates[i] = kind.Name + "/" + name
-		}
-		return source.Kind{}, usage("%q is the name of more than one object: %s", name, strings.Join(candidates, ", "))
+		return source.Kind{}, ambiguous(name, found)
 	}
 	err = fmt.Errorf("no object that can be explained is named %q in namespace %q", name, namespace)
 	return source.Kind{}, finding.Wrap(err, finding.NotFound, "koordctl top pods -A")
 }
 
-// kindsNamed are the kinds of the objects of a name, and why others are unseen, such as that the user may not get their objects. A kind
+// ambiguous is the error for a name of objects of several kinds.
+func ambiguous(name string, found []source.Kind) error {
+	candidates := make([]string, len(found))
+	for i, kind := range found {
+		candidates[i] = kind.Name + "/" + name
+	}
+	return usage("%q is the name of more than one object: %s", name, strings.Join(candidates, ", "))
+}
+
+// kindsNamed are those of some kinds of which an object has a name, and why others are unseen, such as that the user may not get their objects. A kind
 // that is not served has no objects. Where every kind is unseen, or no API server answers, nothing can be said of the name.
-func kindsNamed(ctx context.Context, reader source.ObjectReader, namespace, name string) (found []source.Kind, unseen []string, err error) {
-	kinds := kindsOf(explains)
+func kindsNamed(ctx context.Context, reader source.ObjectReader, kinds []source.Kind, namespace, name string) (found []source.Kind, unseen []string, err error) {
 	var first error
 	for _, kind := range kinds {
 		_, err := reader.Object(ctx, kind, namespace, name)

@@ -3,6 +3,7 @@ package printer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,26 +14,53 @@ import (
 
 // PodTimeline prints what happened to a pod, the oldest first.
 func PodTimeline(w io.Writer, timeline *diagnosticsv1alpha1.PodTimeline, o Options) error {
-	layout := TimelineLayout(timeline.Entries)
-	t := table{columns: []column{{header: "TIME"}, {header: "BY", drop: 2}, {header: "EVENT"}, {header: "MESSAGE", flexible: 48}}}
-	for i := range timeline.Entries {
-		entry := &timeline.Entries[i]
+	return printTimeline(w, timeline.Entries, timeline.Notes, o)
+}
+
+// ObjectTimeline prints what happened to an object and to what is below it, the oldest first.
+func ObjectTimeline(w io.Writer, timeline *diagnosticsv1alpha1.ObjectTimeline, o Options) error {
+	return printTimeline(w, timeline.Entries, timeline.Notes, o)
+}
+
+// printTimeline prints entries and notes; to which object it happened is a column where that is not always the one asked about.
+func printTimeline(w io.Writer, entries []diagnosticsv1alpha1.TimelineEntry, notes []string, o Options) error {
+	layout := TimelineLayout(entries)
+	columns := []column{{header: "TIME"}, {header: "BY", drop: 2}, {header: "OBJECT", flexible: 16}, {header: "EVENT"}, {header: "MESSAGE", flexible: 48}}
+	alone := !slices.ContainsFunc(entries, func(entry diagnosticsv1alpha1.TimelineEntry) bool { return entry.Object != nil })
+	if alone {
+		columns = slices.Delete(columns, 2, 3)
+	}
+	t := table{columns: columns}
+	for i := range entries {
+		entry := &entries[i]
 		event := TimelineEvent(entry)
 		word := painted(Strong, event)
 		if entry.Warning {
 			word = styled(o.Style.Mark(Warn) + " " + o.Style.Clean(event))
 		}
-		t.add(text(entry.Time.UTC().Format(layout)), text(orNone(entry.By)), word, text(happened(entry, layout, o)))
+		row := []cell{text(entry.Time.UTC().Format(layout)), text(orNone(entry.By)), text(timelineObject(entry)), word, text(happened(entry, layout, o))}
+		if alone {
+			row = slices.Delete(row, 2, 3)
+		}
+		t.add(row...)
 	}
 	if _, err := t.render(w, o); err != nil {
 		return err
 	}
 	var b strings.Builder
-	for _, note := range timeline.Notes {
+	for _, note := range notes {
 		wrapped(&b, o, 0, o.Style.Paint(Dim, o.Style.Clean(note)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// timelineObject is the object of an entry that is not about the one asked about: pod/web-0.
+func timelineObject(entry *diagnosticsv1alpha1.TimelineEntry) string {
+	if entry.Object == nil {
+		return ""
+	}
+	return strings.ToLower(entry.Object.Kind) + "/" + entry.Object.Name
 }
 
 // TimelineLayout is how times of a timeline are written: with the date where entries are of several days.
