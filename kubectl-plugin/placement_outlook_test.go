@@ -82,6 +82,11 @@ func TestForecastCapacitySaysForHowLong(t *testing.T) {
 		"capacity-seasonal-json": {"forecast capacity pod/executor-1 -n spark -o jsonpath={.outlook}", func(s *livetest.Server) {
 			s.Diagnostics = &predicting{room, map[string][]diagnosticsv1alpha1.OfferOutlook{"worker-1": evening()}}
 		}},
+		"capacity-observed-shortly": {"forecast capacity pod/executor-1 -n spark", func(s *livetest.Server) {
+			ahead := evening()
+			ahead[0].Partial, ahead[0].Steps, ahead[1].Steps = true, []diagnosticsv1alpha1.OfferStep{{WithinSeconds: 3600, Offered: 9500}}, []diagnosticsv1alpha1.OfferStep{{WithinSeconds: 3600, Offered: 30 << 30}}
+			s.Diagnostics = &predicting{room, map[string][]diagnosticsv1alpha1.OfferOutlook{"worker-1": ahead, "worker-2": ahead}}
+		}},
 		"capacity-manager-too-old": {"forecast capacity pod/executor-1 -n spark", func(s *livetest.Server) { s.Diagnostics = &predicting{room, nil} }},
 		"capacity-by-the-agent": {"forecast capacity pod/executor-1 -n spark -o wide", func(s *livetest.Server) {
 			s.Diagnostics = explainless{room}

@@ -186,14 +186,15 @@ func busyNode(i, pods int) overcommit.NodeInput {
 	return in
 }
 
-// TestAheadReachesAsFarAsThePredictors asks about a node whose predictors are aggressive for an hour and n-sigma for a day.
+// TestAheadReachesAsFarAsThePredictors asks about a node whose predictors are aggressive for an hour and n-sigma for a day, and
+// that has been observed for three hours.
 func TestAheadReachesAsFarAsThePredictors(t *testing.T) {
 	p := NewPredictions()
-	for minute := 0; minute <= 60; minute += 10 {
+	for minute := 0; minute <= 180; minute += 10 {
 		p.Of(at(t, "calm", minute, 2))
 	}
-	ahead := p.Ahead(at(t, "calm", 60, 2))
-	if len(ahead) != 24 || ahead[0].Profile != "aggressive" || ahead[1].Profile != "n-sigma" || ahead[23].Horizon != 24*time.Hour || ahead[23].CPU.Peak.Value != 2 {
+	ahead := p.Ahead(at(t, "calm", 180, 2))
+	if len(ahead) != 3 || ahead[0].Profile != "aggressive" || ahead[1].Profile != "n-sigma" || ahead[2].Horizon != 3*time.Hour || ahead[2].CPU.Peak.Value != 2 {
 		t.Errorf("%d predictions ahead: %+v", len(ahead), ahead)
 	}
 	if ahead := p.Ahead(at(t, "other", 60, 2)); ahead != nil {

@@ -72,6 +72,12 @@ func OutlookOfCopies(in *PlacementSnapshot, forecast *diagnosticsv1alpha1.Placem
 		return
 	}
 	forecast.Notes = append(forecast.Notes, "pods are not moved when their node offers less than they request: koordlet limits their CPU, and evicts them where evictions are enabled")
+	partial := func(node diagnosticsv1alpha1.CopiesOutlookNode) bool {
+		return slices.ContainsFunc(node.Offers, func(offer diagnosticsv1alpha1.OfferOutlook) bool { return offer.Partial })
+	}
+	if slices.ContainsFunc(forecast.Outlook.Nodes, partial) {
+		forecast.Notes = append(forecast.Notes, "some nodes have been observed for less than their predictors read: peaks that did not come in that time are not predicted")
+	}
 	timeless := func(node diagnosticsv1alpha1.CopiesOutlookNode) bool {
 		return node.Lasting == nil || node.WithinSeconds == 0
 	}

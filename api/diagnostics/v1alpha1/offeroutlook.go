@@ -12,6 +12,9 @@ type OfferOutlook struct {
 	// nothing predicts.
 	// +optional
 	Predictor string `json:"predictor,omitempty"`
+	// Partial is true where the node has been observed for less than the predictor reads, so that peaks may be missing.
+	// +optional
+	Partial bool `json:"partial,omitempty"`
 	// Steps are the least that is offered within a time, the nearest first; empty where nothing predicts.
 	// +optional
 	Steps []OfferStep `json:"steps,omitempty"`

@@ -9871,6 +9871,13 @@ func schema_koord_api_diagnostics_v1alpha1_OfferOutlook(ref common.ReferenceCall
 							Format:      "",
 						},
 					},
+					"partial": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Partial is true where the node has been observed for less than the predictor reads, so that peaks may be missing.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
 					"steps": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Steps are the least that is offered within a time, the nearest first; empty where nothing predicts.",

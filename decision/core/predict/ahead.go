@@ -13,6 +13,12 @@ func (p Profile) Reach(tier Tier) time.Duration {
 	return tier.Horizon()
 }
 
+// Credible is how much of a horizon can be told of by how long was observed: as much, in whole hours, and an hour at
+// least.
+func Credible(horizon, observed time.Duration) time.Duration {
+	return min(horizon, max(observed.Truncate(time.Hour), time.Hour))
+}
+
 // Ahead predicts the peak of the pods above batch within each horizon. Other than Forecast it remembers no prediction for being
 // judged, as it answers questions rather than making an offer. Before the first observation it returns nothing.
 func (r *Record) Ahead(profile Profile, coldStart time.Duration, horizons []time.Duration) []*Forecast {
@@ -39,7 +45,8 @@ func (r *Record) Ahead(profile Profile, coldStart time.Duration, horizons []time
 }
 
 // Outlook is what the profiles that are chosen for batch and mid, nil where none is, predict of the pods above batch hour by hour:
-// the one for batch as far as it reaches, and then the one for mid. Neither is asked for more than it is made for.
+// the one for batch as far as it reaches, and then the one for mid. Neither is asked for more than it is made for, nor for more than has
+// been observed: an hour is not enough to tell of a day.
 func (r *Record) Outlook(batch, mid *Profile, coldStart time.Duration) []*Forecast {
 	var out []*Forecast
 	from := time.Hour
@@ -51,7 +58,7 @@ func (r *Record) Outlook(batch, mid *Profile, coldStart time.Duration) []*Foreca
 			continue
 		}
 		var horizons []time.Duration
-		for ; from <= chosen.profile.Reach(chosen.tier); from += time.Hour {
+		for ; from <= Credible(chosen.profile.Reach(chosen.tier), r.Span()); from += time.Hour {
 			horizons = append(horizons, from)
 		}
 		if len(horizons) > 0 {

@@ -68,21 +68,28 @@ func TestReach(t *testing.T) {
 
 func TestOutlook(t *testing.T) {
 	balanced, seasonal, koordinator := profileNamed(t, "balanced"), profileNamed(t, "seasonal"), profileNamed(t, "koordinator")
+	days, young, moment := evenings(2), NewRecord(), NewRecord()
+	for i := range 31 {
+		young.Observe(noon.Add(time.Duration(i)*RecordStep), []Sample{used("web", 1)})
+	}
+	moment.Observe(noon, []Sample{used("web", 1)})
 	tests := map[string]struct {
+		record     *Record
 		batch, mid *Profile
 		want       []string // the first and the last hour of each profile
 	}{
-		"an hour by the profile for batch, then a day": {&balanced, &koordinator, []string{"balanced 1", "koordinator 2", "koordinator 24"}},
-		"the hours of the day":                         {&seasonal, &koordinator, []string{"seasonal 1", "seasonal 24"}},
-		"no profile for batch":                         {nil, &seasonal, []string{"seasonal 1", "seasonal 24"}},
-		"no profile for mid":                           {&balanced, nil, []string{"balanced 1"}},
-		"none":                                         {nil, nil, nil},
+		"an hour by the profile for batch, then a day": {days, &balanced, &koordinator, []string{"balanced 1", "koordinator 2", "koordinator 24"}},
+		"the hours of the day":                         {days, &seasonal, &koordinator, []string{"seasonal 1", "seasonal 24"}},
+		"no profile for batch":                         {days, nil, &seasonal, []string{"seasonal 1", "seasonal 24"}},
+		"no profile for mid":                           {days, &balanced, nil, []string{"balanced 1"}},
+		"none":                                         {days, nil, nil, nil},
+		"what was observed for 5 hours tells of 5":     {young, &balanced, &seasonal, []string{"balanced 1", "seasonal 2", "seasonal 5"}},
+		"a moment tells of an hour":                    {moment, &balanced, &seasonal, []string{"balanced 1"}},
 	}
-	record := evenings(2)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			all := record.Outlook(test.batch, test.mid, 0)
+			all := test.record.Outlook(test.batch, test.mid, 0)
 			for i, forecast := range all {
 				if i == 0 || i == len(all)-1 || all[i-1].Profile != forecast.Profile {
 					got = append(got, fmt.Sprintf("%s %g", forecast.Profile, forecast.Horizon.Hours()))

@@ -66,7 +66,8 @@ func (c *calculation) midOutlook(k kind, out *diagnosticsv1alpha1.OfferOutlook) 
 	case c.policy(k) == policyStatic:
 		out.Note = "a fixed share of the capacity, which usage does not change"
 	case forecast != nil:
-		step.WithinSeconds = int64(forecast.Horizon / time.Second)
+		step.WithinSeconds = int64(predict.Credible(forecast.Horizon, forecast.Span) / time.Second)
+		out.Partial = forecast.Partial()
 		out.Predictor, out.Note = forecast.Profile, "computed for that time already: prod pods use "+describeForecast(k, forecast)
 	case c.in.Metric.Status.ProdReclaimableMetric != nil:
 		out.Predictor, out.Note = AgentPredictor, "computed from the peak of prod pods that koordlet learned; when it comes is not predicted"
@@ -114,6 +115,7 @@ func (c *calculation) batchOutlook(k kind, out *diagnosticsv1alpha1.OfferOutlook
 	c.in.Predictions.Batch = lowest
 	out.Lowest = c.traced(k)
 	last := forecasts[len(forecasts)-1]
+	out.Partial = last.Partial()
 	out.Predictor, out.Note = last.Profile, "pods above batch use "+describeForecast(k, last)
 }
 

@@ -73,12 +73,12 @@ func TestOutlook(t *testing.T) {
 			n1(with(memoryPolicy(configuration.CalculateByPodRequest)), ahead(hourly(80)...)), []string{"batch-memory"},
 			[]string{"batch-memory 18000000000-0  0h:18000000000 | computed from requests, which usage does not change"},
 		},
-		"mid is predicted for a day": {
+		"mid is predicted for a day, and has been observed for 20 hours": {
 			n1(func(in *NodeInput) {
 				in.Predictions.Mid = foreseen(1, 1, 3, 2)
 				in.Predictions.Mid.Horizon = 24 * time.Hour
 			}), []string{"mid-cpu"},
-			[]string{"mid-cpu 2000-0 balanced 24h:2000 | computed for that time already: prod pods use 1 core at most in the next 24h"},
+			[]string{"mid-cpu 2000-0 balanced 20h:2000 | computed for that time already: prod pods use 1 core at most in the next 24h"},
 		},
 		"mid by the agent": {
 			n1(agentPeak("15", "21G")), []string{"mid-cpu"},
