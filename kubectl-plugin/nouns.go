@@ -44,7 +44,7 @@ func nouns() []noun {
 		{Kind: source.KindDevice, top: newTopDevicesCommand},
 		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand, events: newEventsObjectCommand(source.KindGang)},
 	}
-	for _, kind := range append([]source.Kind{source.KindDaemonSet}, source.WorkloadKinds...) {
+	for _, kind := range append([]source.Kind{source.KindJob, source.KindDaemonSet}, source.WorkloadKinds...) {
 		all = append(all, noun{Kind: kind, events: newEventsObjectCommand(kind)})
 	}
 	return all

@@ -45,7 +45,11 @@ func writeObjects(b *strings.Builder, root *cobra.Command) {
 	row(header...)
 	row(line...)
 	for _, n := range nouns() {
-		cells := []string{"`" + n.Name + "`, `" + n.Plural + "`", "`" + n.Short + "`", map[bool]string{true: "yes", false: "no"}[n.Namespaced]}
+		short := "-"
+		if n.Short != "" {
+			short = "`" + n.Short + "`"
+		}
+		cells := []string{"`" + n.Name + "`, `" + n.Plural + "`", short, map[bool]string{true: "yes", false: "no"}[n.Namespaced]}
 		for _, v := range verbs() {
 			answer := "-"
 			if v.of(n) != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -18,7 +19,7 @@ type Kind struct {
 	Name string
 	// Plural is the resource in the API, such as pods.
 	Plural string
-	// Short is the short name, such as po.
+	// Short is the short name, such as po; empty for a kind without one.
 	Short string
 	// API is the group, version and kind of the objects.
 	API schema.GroupVersionKind
@@ -38,7 +39,10 @@ func (k Kind) Many() string { return k.Name + "s" }
 // Words are all the ways in which a command line may write the kind, the singular first. The names of the resource are among them, where
 // the command line has shorter ones.
 func (k Kind) Words() []string {
-	words := []string{k.Name, k.Plural, k.Short}
+	words := []string{k.Name, k.Plural}
+	if k.Short != "" {
+		words = append(words, k.Short)
+	}
 	if k.Resource() != k.Name {
 		words = append(words, k.Resource(), k.Many())
 	}
@@ -66,6 +70,8 @@ var (
 	KindDevice = Kind{Name: "device", Plural: "devices", Short: "dev", API: schedulingv1alpha1.GroupVersion.WithKind("Device")}
 	// KindDaemonSet is a DaemonSet.
 	KindDaemonSet = Kind{Name: "daemonset", Plural: "daemonsets", Short: "ds", API: appsv1.SchemeGroupVersion.WithKind("DaemonSet"), Namespaced: true}
+	// KindJob is a Job of Kubernetes.
+	KindJob = Kind{Name: "job", Plural: "jobs", API: batchv1.SchemeGroupVersion.WithKind("Job"), Namespaced: true}
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,

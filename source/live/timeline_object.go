@@ -63,7 +63,7 @@ func (s *Source) tell(ctx context.Context, c *clients, kind source.Kind, in *obj
 		})
 	case kind == source.KindQuota:
 		group.Go(func() error { return c.tellRevoked(groupContext, in, gaps) })
-	case kind == source.KindGang || kind == source.KindDaemonSet || slices.Contains(source.WorkloadKinds, kind):
+	case kind == source.KindGang || kind == source.KindJob || kind == source.KindDaemonSet || slices.Contains(source.WorkloadKinds, kind):
 		group.Go(func() error { return c.tellBelow(groupContext, kind, in, gaps) })
 	case kind == source.KindMigration && in.Object != nil:
 		job := &schedulingv1alpha1.PodMigrationJob{}

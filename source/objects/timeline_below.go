@@ -19,6 +19,7 @@ var namesBelow = map[string]map[string]string{
 	"Deployment":  {"ReplicaSet": "-" + generated, "Pod": "-" + generated + "-" + generated},
 	"ReplicaSet":  {"Pod": "-" + generated},
 	"DaemonSet":   {"Pod": "-" + generated},
+	"Job":         {"Pod": "(-[0-9]+)?-" + generated},
 	"StatefulSet": {"Pod": "-[0-9]+"},
 }
 

@@ -124,7 +124,7 @@ func TestEventsBelow(t *testing.T) {
 		regarding("Pod", "web-5d8f-x2zbc", "", podEvent("a", "", "", 1, 1)), regarding("Pod", "web-api-x2zbc", "", podEvent("b", "", "", 1, 1)),
 		regarding("Pod", "web-0", "", podEvent("c", "", "", 1, 1)), regarding("Pod", "web-x2zbc", "", podEvent("d", "", "", 1, 1)),
 		regarding("ReplicaSet", "web-5d8f", "", podEvent("e", "", "", 1, 1)), regarding("Pod", "a-member", "", podEvent("f", "", "", 1, 1)),
-		regarding("Pod", "webs-5d8f-x2zbc", "", podEvent("g", "", "", 1, 1)),
+		regarding("Pod", "webs-5d8f-x2zbc", "", podEvent("g", "", "", 1, 1)), regarding("Pod", "web-3-x2zbc", "", podEvent("h", "", "", 1, 1)),
 	}
 	tests := map[string]struct {
 		pods []corev1.Pod
@@ -133,6 +133,7 @@ func TestEventsBelow(t *testing.T) {
 		"Deployment":  {nil, []string{"a", "e"}},
 		"ReplicaSet":  {nil, []string{"d"}},
 		"DaemonSet":   {nil, []string{"d"}},
+		"Job":         {nil, []string{"d", "h"}},
 		"StatefulSet": {[]corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "web-0"}}}, []string{"c"}},
 		"PodGroup":    {[]corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a-member"}}}, []string{"f"}},
 	}
@@ -147,7 +148,7 @@ func TestEventsBelow(t *testing.T) {
 			}
 		})
 	}
-	if len(all) != 7 || all[1].ReportingController != "b" {
+	if len(all) != 8 || all[1].ReportingController != "b" {
 		t.Errorf("the events were changed: %v", all)
 	}
 }
