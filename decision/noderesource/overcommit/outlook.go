@@ -103,7 +103,7 @@ func (c *calculation) batchOutlook(k kind, out *diagnosticsv1alpha1.OfferOutlook
 	for _, forecast := range forecasts {
 		c.in.Predictions.Batch = forecast
 		if value := c.value(k).Value; value < least || lowest == nil {
-			least, lowest = min(value, least), forecast
+			least, lowest = value, forecast
 		}
 		step := diagnosticsv1alpha1.OfferStep{WithinSeconds: int64(forecast.Horizon / time.Second), Offered: least}
 		if last := len(out.Steps) - 1; last >= 0 && out.Steps[last].Offered == least {

@@ -126,11 +126,11 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// TestAnAgentsPeakLeavesExclusiveCPUsAlone: an LSE pod that requests 10 cores and uses 5 keeps them all.
+// TestAnAgentsPeakLeavesExclusiveCPUsAlone: an LSE pod that requests 10 cores and uses 5 keeps them all, while the other one rises by 3.
 func TestAnAgentsPeakLeavesExclusiveCPUsAlone(t *testing.T) {
-	status := ExplainNode(n1(classes("LSE"), agentPeak("11", "11G")), diagnosticsv1alpha1.NodeExplanationSpec{Resources: []string{"batch-cpu"}, Outlook: true})
-	if o := status.Outlook[0]; len(o.Steps) != 1 || o.Steps[0].Offered != o.Offered || o.Offered == 0 {
-		t.Errorf("prod pods peak at what they use, and the outlook is %+v", o)
+	status := ExplainNode(n1(classes("LSE"), agentPeak("14", "11G")), diagnosticsv1alpha1.NodeExplanationSpec{Resources: []string{"batch-cpu"}, Outlook: true})
+	if o := status.Outlook[0]; len(o.Steps) != 1 || o.Steps[0].Offered != o.Offered-3000 || o.Offered == 0 {
+		t.Errorf("prod pods peak 3 cores above what they use, and the outlook is %+v", o)
 	}
 	if source := termNamed(t, []diagnosticsv1alpha1.Waterfall{*status.Outlook[0].Lowest}, 0, "predictedRise").Source; source.Kind != "NodeMetric" {
 		t.Errorf("the rise comes from %+v", source)
