@@ -12,6 +12,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 )
 
 const codesExamples = `  # List all codes
@@ -62,9 +63,9 @@ func (o *codesOptions) complete() error {
 }
 
 // language is the flag's, else the reader's.
-func (o *codesOptions) language(s *session) printer.Language {
+func (o *codesOptions) language(s *session) messages.Language {
 	if o.lang != "" {
-		return printer.Language(o.lang)
+		return messages.Language(o.lang)
 	}
 	return s.language()
 }

@@ -3,7 +3,7 @@ package kubectlplugin
 import (
 	"testing"
 
-	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 )
 
 func TestColourFollowsTheFlagTheEnvironmentAndTheTerminal(t *testing.T) {
@@ -82,22 +82,22 @@ func TestCodesAreExplainedInTheLanguageOfTheLocale(t *testing.T) {
 		flag    string
 		environ []string
 		ascii   bool
-		want    printer.Language
+		want    messages.Language
 	}{
-		"no locale":           {want: printer.English},
-		"English":             {environ: []string{"LANG=en_US.UTF-8"}, want: printer.English},
-		"Chinese":             {environ: []string{"LANG=zh_CN.UTF-8"}, want: printer.Chinese},
-		"another language":    {environ: []string{"LANG=fr_FR.UTF-8"}, want: printer.English},
-		"LC_ALL wins":         {environ: []string{"LANG=zh_CN.UTF-8", "LC_ALL=C"}, want: printer.English},
-		"LC_MESSAGES too":     {environ: []string{"LANG=en_US.UTF-8", "LC_MESSAGES=zh_TW.UTF-8"}, want: printer.Chinese},
-		"KOORD_LANG wins":     {environ: []string{"LANG=en_US.UTF-8", "KOORD_LANG=zh"}, want: printer.Chinese},
-		"KOORD_LANG, English": {environ: []string{"LANG=zh_CN.UTF-8", "KOORD_LANG=en"}, want: printer.English},
-		"the flag wins":       {flag: "en", environ: []string{"LANG=zh_CN.UTF-8"}, want: printer.English},
-		"the flag, Chinese":   {flag: "zh", want: printer.Chinese},
-		"what can be drawn":   {environ: []string{"LANG=zh_CN.UTF-8"}, ascii: true, want: printer.English},
-		"unless asked for":    {flag: "zh", ascii: true, want: printer.Chinese},
-		"an empty LC_ALL":     {environ: []string{"LC_ALL=", "LANG=zh_CN.UTF-8"}, want: printer.Chinese},
-		"nothing but a code":  {environ: []string{"LANG=zh"}, want: printer.Chinese},
+		"no locale":           {want: messages.English},
+		"English":             {environ: []string{"LANG=en_US.UTF-8"}, want: messages.English},
+		"Chinese":             {environ: []string{"LANG=zh_CN.UTF-8"}, want: messages.Chinese},
+		"another language":    {environ: []string{"LANG=fr_FR.UTF-8"}, want: messages.English},
+		"LC_ALL wins":         {environ: []string{"LANG=zh_CN.UTF-8", "LC_ALL=C"}, want: messages.English},
+		"LC_MESSAGES too":     {environ: []string{"LANG=en_US.UTF-8", "LC_MESSAGES=zh_TW.UTF-8"}, want: messages.Chinese},
+		"KOORD_LANG wins":     {environ: []string{"LANG=en_US.UTF-8", "KOORD_LANG=zh"}, want: messages.Chinese},
+		"KOORD_LANG, English": {environ: []string{"LANG=zh_CN.UTF-8", "KOORD_LANG=en"}, want: messages.English},
+		"the flag wins":       {flag: "en", environ: []string{"LANG=zh_CN.UTF-8"}, want: messages.English},
+		"the flag, Chinese":   {flag: "zh", want: messages.Chinese},
+		"what can be drawn":   {environ: []string{"LANG=zh_CN.UTF-8"}, ascii: true, want: messages.English},
+		"unless asked for":    {flag: "zh", ascii: true, want: messages.Chinese},
+		"an empty LC_ALL":     {environ: []string{"LC_ALL=", "LANG=zh_CN.UTF-8"}, want: messages.Chinese},
+		"nothing but a code":  {environ: []string{"LANG=zh"}, want: messages.Chinese},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

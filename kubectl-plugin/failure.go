@@ -8,6 +8,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 )
 
 // failed is what an error's text depends on beside the error.
@@ -18,7 +19,7 @@ type failed struct {
 	program string
 	style   printer.Style
 	// language of the reader.
-	language printer.Language
+	language messages.Language
 }
 
 // printError writes an error as three lines at most: what failed, the next command to run, the code with its name, and in other languages than

@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 )
 
 // output is the -o flag of a command whose answer is an object.
@@ -95,7 +96,7 @@ func (o *output) print(s *session, obj runtime.Object, subject string, people fu
 	case o.text():
 		options := s.printerOptions()
 		options.Wide, options.NoHeaders = o.format == "wide", o.noHeaders
-		if o.translated || options.Language == printer.English {
+		if o.translated || options.Language == messages.English {
 			return people(s.Streams.Out, options)
 		}
 		var printed strings.Builder

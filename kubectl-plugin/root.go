@@ -56,6 +56,7 @@ func newRootCommand(s *session) *cobra.Command {
 	addCompletionInstall(root, s)
 	checkArguments(root)
 	proposeNoFiles(root)
+	translateHelp(root, s)
 	return root
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/messages"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -58,10 +59,10 @@ func views(t testing.TB) map[string]view {
 		"explain-pod-history":  func(w io.Writer, o Options) error { return PodExplanation(w, historyFixture(), o) },
 		"explain-pod-bound":    func(w io.Writer, o Options) error { return PodExplanation(w, boundPodFixture(), o) },
 		"status":               status,
-		"codes":                func(w io.Writer, o Options) error { return Codes(w, entries[:6], English, o) },
-		"codes-zh":             func(w io.Writer, o Options) error { return Codes(w, entries[:6], Chinese, o) },
-		"why":                  func(w io.Writer, o Options) error { return Code(w, stale, English, o) },
-		"why-zh":               func(w io.Writer, o Options) error { return Code(w, stale, Chinese, o) },
+		"codes":                func(w io.Writer, o Options) error { return Codes(w, entries[:6], messages.English, o) },
+		"codes-zh":             func(w io.Writer, o Options) error { return Codes(w, entries[:6], messages.Chinese, o) },
+		"why":                  func(w io.Writer, o Options) error { return Code(w, stale, messages.English, o) },
+		"why-zh":               func(w io.Writer, o Options) error { return Code(w, stale, messages.Chinese, o) },
 	}
 	maps.Copy(all, agentViews())
 	maps.Copy(all, recommendationViews())

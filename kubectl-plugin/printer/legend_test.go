@@ -5,22 +5,24 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"koordinator.sh/koord/messages"
 )
 
 func TestLegend(t *testing.T) {
 	const lack, load = "KOORD1901", "KOORD1102"
 	tests := map[string]struct {
 		printed  string
-		language Language
+		language messages.Language
 		want     []string
 	}{
-		"in English the text says it":      {"✗ no room [KOORD1901]", English, nil},
+		"in English the text says it":      {"✗ no room [KOORD1901]", messages.English, nil},
 		"without a language it is English": {"✗ no room [KOORD1901]", "", nil},
-		"nothing to explain":               {"all is well", Chinese, nil},
-		"each code once, in their order":   {"1 KOORD1102 load\n2 KOORD1901 room\n3 KOORD1102 load", Chinese, []string{load, lack}},
-		"a code in colours":                {"\x1b[31mKOORD1102\x1b[m", Chinese, []string{load}},
-		"a code that does not exist":       {"KOORD9998", Chinese, nil},
-		"a word that begins like one":      {"KOORD12, KOORDINATOR", Chinese, nil},
+		"nothing to explain":               {"all is well", messages.Chinese, nil},
+		"each code once, in their order":   {"1 KOORD1102 load\n2 KOORD1901 room\n3 KOORD1102 load", messages.Chinese, []string{load, lack}},
+		"a code in colours":                {"\x1b[31mKOORD1102\x1b[m", messages.Chinese, []string{load}},
+		"a code that does not exist":       {"KOORD9998", messages.Chinese, nil},
+		"a word that begins like one":      {"KOORD12, KOORDINATOR", messages.Chinese, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +48,7 @@ func TestLegend(t *testing.T) {
 
 func TestLegendIsInChinese(t *testing.T) {
 	var b strings.Builder
-	if err := Legend(&b, "KOORD1102", Options{Language: Chinese, Width: 60, Program: "kubectl koord"}); err != nil {
+	if err := Legend(&b, "KOORD1102", Options{Language: messages.Chinese, Width: 60, Program: "kubectl koord"}); err != nil {
 		t.Fatal(err)
 	}
 	want := "\n代码\n  KOORD1102 节点用量加上该 Pod\n    的预估用量超过负载感知阈值。\n    处理: 等待负载下降、减小请求，或提高阈值。\n"

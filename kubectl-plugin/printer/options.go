@@ -1,6 +1,10 @@
 package printer
 
-import "time"
+import (
+	"time"
+
+	"koordinator.sh/koord/messages"
+)
 
 // Options of every printer. The zero value prints plain Unicode text of any width.
 type Options struct {
@@ -20,7 +24,7 @@ type Options struct {
 	// Style of the text.
 	Style Style
 	// Language of the reader; English when empty.
-	Language Language
+	Language messages.Language
 	// Program is the name the program was called by, for the commands in hints; empty for koordctl.
 	Program string
 	// Now is the moment that ages are counted to.

@@ -112,7 +112,7 @@ func TestDecisionsImportNothingThatActs(t *testing.T) {
 
 // layers of the system, lowest first: a package may import packages of the same part and of lower layers.
 var layers = map[string]int{
-	"api": 0, "decision": 1, "certificate": 1, "deploy": 1, "grants": 2, "reviewhttp": 1, "outage": 1, "securedport": 2, "source": 2, "kubectl-plugin/printer": 2, "runtimeproxy/hookapi": 2, "runtimeproxy/peer": 2,
+	"api": 0, "messages": 0, "decision": 1, "certificate": 1, "deploy": 1, "grants": 2, "reviewhttp": 1, "outage": 1, "securedport": 2, "source": 2, "kubectl-plugin/printer": 2, "runtimeproxy/hookapi": 2, "runtimeproxy/peer": 2,
 	"schedulerclient": 3, "agent": 4, "bridge": 4, "controllers": 4, "descheduler": 4, "scheduler": 4, "tui": 4, "runtimeproxy": 5, "sandbox": 5, "kubectl-plugin": 6, "cmd": 7,
 }
 

@@ -1,0 +1,137 @@
+package messages
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// writers are the folders whose texts people read.
+var writers = []string{"agent", "api", "controllers", "decision", "deploy", "descheduler", "kubectl-plugin", "outage", "scheduler", "source", "tui"}
+
+// foreign are the files with texts that are not in this module, or not as such.
+var foreign = []string{"zh/libraries.po", "zh/lists.po", "zh/kubernetes.po"}
+
+var (
+	anyVerb = regexp.MustCompile(`%(?:\[\d\])?[-+# 0]*[\d.]*[a-zA-Z]|%%|koordctl`)
+	holes   = regexp.MustCompile(`%+`)
+)
+
+// shape is a text with a % for whatever is put into it, on one line.
+func shape(text string) string {
+	return holes.ReplaceAllString(anyVerb.ReplaceAllString(strings.ReplaceAll(text, "\n", " "), "%"), "%")
+}
+
+// TestEveryEntryIsUsed: the text of each is in the code, whole or as a part of a longer one.
+func TestEveryEntryIsUsed(t *testing.T) {
+	corpus := texts(t)
+	for _, name := range ownFiles(t) {
+		content, err := fs.ReadFile(files, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := parse(string(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !strings.Contains(corpus, shape(e.english)) {
+				t.Errorf("%s:%d: nothing prints %q", name, e.line, e.english)
+			}
+		}
+	}
+}
+
+// ownFiles are the files whose texts are in this module.
+func ownFiles(t *testing.T) []string {
+	t.Helper()
+	names, err := fs.Glob(files, "zh/*.po")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var own []string
+	for _, name := range names {
+		if !strings.Contains(strings.Join(foreign, " "), name) {
+			own = append(own, name)
+		}
+	}
+	return own
+}
+
+// texts are the shapes of all texts in the code, one a line.
+func texts(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, folder := range writers {
+		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			switch filepath.Ext(path) {
+			case ".yaml":
+				content, err := os.ReadFile(path)
+				all.WriteString(shape(string(content)) + "\n")
+				return err
+			case ".go":
+				return textsOf(path, &all)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all.String()
+}
+
+func textsOf(path string, all *strings.Builder) error {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.BinaryExpr:
+			if n.Op == token.ADD {
+				all.WriteString(shape(joined(n)) + "\n")
+			}
+		case *ast.BasicLit:
+			all.WriteString(shape(joined(n)) + "\n")
+		case *ast.CallExpr:
+			// The function phrase.Counted makes a plural.
+			if name, ok := n.Fun.(*ast.SelectorExpr); ok && name.Sel.Name == "Counted" && len(n.Args) == 2 {
+				all.WriteString("1 " + shape(joined(n.Args[1])) + "\n% " + shape(joined(n.Args[1])) + "s\n")
+			}
+		}
+		return true
+	})
+	return nil
+}
+
+// joined is a text that is put together, with a % for what is known only when the program runs.
+func joined(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			if text, err := strconv.Unquote(e.Value); err == nil {
+				return text
+			}
+		}
+	case *ast.ParenExpr:
+		return joined(e.X)
+	case *ast.BinaryExpr:
+		if e.Op == token.ADD {
+			return joined(e.X) + joined(e.Y)
+		}
+	}
+	return "%d"
+}
