@@ -56,7 +56,7 @@ func addStrictFlag(cmd *cobra.Command, strict *bool) {
 // incomplete says on standard error what could not be seen; with strict that is a failure.
 func incomplete(s *session, missing []string, strict bool) error {
 	for _, what := range missing {
-		fmt.Fprintf(s.Streams.ErrOut, "incomplete: %s\n", s.errorStyle().Clean(what))
+		fmt.Fprintln(s.Streams.ErrOut, s.say("incomplete: "+what))
 	}
 	if strict && len(missing) > 0 {
 		return errors.New("the answer is incomplete")

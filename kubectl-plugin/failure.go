@@ -29,10 +29,10 @@ func printError(w io.Writer, err error, f failed) {
 	if !f.tells(err) {
 		return
 	}
-	fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Bad, "error:"), f.style.Clean(err.Error()))
+	fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Bad, f.language.Text("error:")), f.say(err.Error()))
 	hint, code := f.advice(err)
 	if hint != "" {
-		fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Dim, "hint:"), f.style.Clean(hint))
+		fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Dim, f.language.Text("hint:")), f.say(hint))
 	}
 	if code == "" {
 		return
@@ -41,9 +41,11 @@ func printError(w io.Writer, err error, f failed) {
 	if entry, ok := finding.Lookup(code); ok {
 		name = " " + entry.Name
 	}
-	fmt.Fprintln(w, f.style.Paint(printer.Dim, fmt.Sprintf("%s%s: see %s why %s", code, name, f.program, code)))
+	fmt.Fprintln(w, f.style.Paint(printer.Dim, string(code)+name+": "+f.say(fmt.Sprintf("see %s why %s", f.program, code))))
 	_ = printer.Legend(w, string(code), printer.Options{Style: f.style, Language: f.language, Program: f.program})
 }
+
+func (f failed) say(english string) string { return f.style.Clean(f.language.Text(english)) }
 
 // tells reports whether an error is printed.
 func (f failed) tells(err error) bool {

@@ -9,3 +9,8 @@ func (s *session) language() messages.Language {
 	}
 	return messages.Chosen(s.Getenv)
 }
+
+// say is a text for standard error, in the language of the reader.
+func (s *session) say(english string) string {
+	return s.errorStyle().Clean(s.language().Text(english))
+}

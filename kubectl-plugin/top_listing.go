@@ -132,7 +132,7 @@ func (o *listingCommand[T, S, P, L]) changed(before, now L) (L, bool) {
 func (o *listingCommand[T, S, P, L]) show(s *session, list L, first bool) error {
 	if len(*o.of.items(list)) == 0 && o.text() {
 		if first {
-			fmt.Fprintln(s.Streams.ErrOut, o.none())
+			fmt.Fprintln(s.Streams.ErrOut, s.say(o.none()))
 		}
 		return nil
 	}
@@ -146,7 +146,7 @@ func (o *listingCommand[T, S, P, L]) show(s *session, list L, first bool) error 
 		return err
 	}
 	for line := range slices.Values(o.of.after(list, s.Name)) {
-		fmt.Fprintln(s.Streams.ErrOut, line)
+		fmt.Fprintln(s.Streams.ErrOut, s.say(line))
 	}
 	return nil
 }

@@ -91,7 +91,7 @@ func (o *drawingCommand[S, L]) run(ctx context.Context, s *session) error {
 		return err
 	}
 	if o.of.count(list) == 0 && o.text() {
-		fmt.Fprintln(s.Streams.ErrOut, o.none())
+		fmt.Fprintln(s.Streams.ErrOut, s.say(o.none()))
 		return incomplete(s, o.of.incomplete(list), o.strict)
 	}
 	err = o.print(s, L(list), o.kind.Resource(), func(w io.Writer, options printer.Options) error {

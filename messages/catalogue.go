@@ -10,13 +10,6 @@ import (
 	"sync"
 )
 
-const (
-	// longest is the length of a text, in bytes, from which on it is not translated.
-	longest = 8 << 10
-	// deepest is how often a text may stand in another.
-	deepest = 6
-)
-
 //go:embed zh/*.po
 var files embed.FS
 
@@ -87,44 +80,4 @@ func firstWord(text string) string {
 		return ""
 	}
 	return word
-}
-
-// text translates, and says whether it knew the text.
-func (c *catalogue) text(english string, depth int) (string, bool) {
-	if translated, ok := c.exact[english]; ok {
-		return translated, true
-	}
-	if depth == 0 {
-		return english, false
-	}
-	// Formats that begin with a word are tried before those that begin with what is put into them.
-	words := []string{firstWord(english), ""}
-	for _, word := range words[:] {
-		for _, f := range c.formats[word] {
-			if arguments, ok := f.match(english); ok {
-				return c.fill(f, arguments, depth-1), true
-			}
-		}
-		if words[0] == "" {
-			break
-		}
-	}
-	return c.parts(english, depth-1)
-}
-
-// fill puts the arguments into the translation; those that are messages are translated too.
-func (c *catalogue) fill(f *format, arguments []string, depth int) string {
-	var b strings.Builder
-	for _, p := range f.pieces {
-		b.WriteString(p.text)
-		if p.argument < 0 {
-			continue
-		}
-		argument := arguments[p.argument]
-		if f.verbs[p.argument] == 'v' {
-			argument, _ = c.text(argument, depth)
-		}
-		b.WriteString(argument)
-	}
-	return b.String()
 }

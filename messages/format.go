@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// format is an entry into which something is put. In a key, %s stands for what stays as it is, such as a name, %d for a number,
+// format is an entry into which something is put. In a key, %s stands for what stays as it is, such as a name or an amount, %d for a number,
 // %q for what is quoted, and %v for a message.
 type format struct {
 	// literals are the texts before, between and behind the verbs.
@@ -25,8 +25,10 @@ type piece struct {
 }
 
 var (
-	verb   = regexp.MustCompile(`%(?:\[(\d)\])?([sdqv])|%%`)
-	number = regexp.MustCompile(`^[-+]?\d[\d.,]*$`)
+	verb = regexp.MustCompile(`%(?:\[(\d)\])?([sdqv])|%%`)
+	// punctuation divides sentences.
+	punctuation = regexp.MustCompile(`[,;:] |[()]`)
+	number      = regexp.MustCompile(`^[-+]?\d[\d.,]*$`)
 )
 
 func newFormat(english, chinese string) (*format, error) {
@@ -87,6 +89,9 @@ func (f *format) translate(english, chinese string) error {
 	return nil
 }
 
+// telling formats have enough text of their own to be recognised by it.
+func (f *format) telling() bool { return f.certain >= 9 }
+
 // match says what was put into the format where it made the text. It reads the text once: an argument ends where the literal behind it
 // first comes, that of the last verb at the end.
 func (f *format) match(text string) ([]string, bool) {
@@ -95,7 +100,7 @@ func (f *format) match(text string) ([]string, bool) {
 		return nil, false
 	}
 	arguments := make([]string, len(f.verbs))
-	for i, kind := range f.verbs {
+	for i := range f.verbs {
 		literal := f.literals[i+1]
 		end := strings.Index(rest, literal)
 		if i == len(f.verbs)-1 {
@@ -104,7 +109,7 @@ func (f *format) match(text string) ([]string, bool) {
 				return nil, false
 			}
 		}
-		if end <= 0 || !fits(kind, rest[:end]) {
+		if end <= 0 || !f.fits(i, rest[:end]) {
 			return nil, false
 		}
 		arguments[i], rest = rest[:end], rest[end+len(literal):]
@@ -112,13 +117,33 @@ func (f *format) match(text string) ([]string, bool) {
 	return arguments, true
 }
 
-func fits(kind byte, argument string) bool {
-	switch kind {
+// fits says whether it could have been put into a verb. A name has no punctuation that sentences have; it has spaces only if it is an amount or
+// the format leaves no doubt, as with commands. A message closes its parentheses, and is one clause unless a colon stands before it.
+func (f *format) fits(at int, argument string) bool {
+	switch f.verbs[at] {
 	case 'd':
 		return number.MatchString(argument)
 	case 'q':
 		return len(argument) > 1 && argument[0] == '"' && argument[len(argument)-1] == '"'
+	case 'v':
+		return balanced(argument) && (strings.HasSuffix(f.literals[at], ": ") || !strings.Contains(argument, "; "))
 	default:
-		return true
+		word := !strings.Contains(argument, " ") || argument[0] >= '0' && argument[0] <= '9'
+		return !punctuation.MatchString(argument) && (word || f.telling() && (at > 0 || f.literals[0] != ""))
 	}
+}
+
+func balanced(text string) bool {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
 }

@@ -31,6 +31,6 @@ func (l Language) Text(english string) string {
 	if l != Chinese || english == "" || len(english) > longest {
 		return english
 	}
-	translated, _ := chinese().text(english, deepest)
+	translated, _ := chinese().translate(english)
 	return translated
 }

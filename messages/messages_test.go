@@ -56,7 +56,7 @@ func TestTextsAreFoundByTheFormatThatMadeThem(t *testing.T) {
 		"a number is a number":                    {"no nodes", "no nodes"},
 		"a message in a message":                  {"0/3 nodes are available: gone", "3 个节点中有 0 个可用：已消失"},
 		"a list, and commas in parentheses":       {"0/3 nodes are available: 2 Insufficient cpu (requested 4), gone", "3 个节点中有 0 个可用：2 个的 cpu 不足（请求 4），已消失"},
-		"a list of which one item is not known":   {"0/3 nodes are available: gone, away", "3 个节点中有 0 个可用：gone, away"},
+		"a list of which one item is not known":   {"0/3 nodes are available: gone, away", "3 个节点中有 0 个可用：已消失，away"},
 		"names stay, also those that are texts":   {"requested gone", "请求 gone"},
 		"clauses":                                 {"gone; 3 nodes", "已消失；3 个节点"},
 		"a clause that is not known":              {"away; 3 nodes", "away；3 个节点"},
@@ -73,7 +73,7 @@ func TestTextsAreFoundByTheFormatThatMadeThem(t *testing.T) {
 	c := exampleCatalogue(t, example)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, _ := c.text(test.english, deepest)
+			got, _ := c.translate(test.english)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("translation (-want +got):\n%s", diff)
 			}

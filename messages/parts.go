@@ -8,44 +8,69 @@ import (
 // code ends many texts: the code of a finding.
 var code = regexp.MustCompile(` \[KOORD\d{4}\]$`)
 
-// parts translates a text that is put together of others: with a code or a full stop behind it, clauses divided by semicolons, or a list.
-func (c *catalogue) parts(english string, depth int) (string, bool) {
+// ended translates a text with a code or a full stop behind it.
+func (s *search) ended(english string, depth int) (string, bool) {
 	if suffix := code.FindString(english); suffix != "" {
-		translated, known := c.text(strings.TrimSuffix(english, suffix), depth)
+		translated, known := s.text(strings.TrimSuffix(english, suffix), depth)
 		return translated + suffix, known
 	}
-	if whole, ok := strings.CutSuffix(english, "."); ok {
-		if translated, known := c.text(whole, depth); known {
-			return translated + "。", true
-		}
+	whole, ok := strings.CutSuffix(english, ".")
+	if !ok {
+		return english, false
 	}
+	translated, known := s.text(whole, depth)
+	return translated + "。", known
+}
+
+// parts translates a text that is put together of others: clauses divided by semicolons, what it is about before it, or a list.
+func (s *search) parts(english string, depth int) (string, bool) {
 	if clauses := strings.Split(english, "; "); len(clauses) > 1 {
-		return c.joined(clauses, "；", depth)
+		return s.clauses(clauses, depth)
 	}
+	if translated, known := s.named(english, depth); known {
+		return translated, true
+	}
+	// A comma may stand anywhere, so that all items have to be known.
 	items := split(english)
 	if len(items) < 2 {
 		return english, false
 	}
-	// A comma may stand anywhere, so that all items have to be known.
-	for _, item := range items {
-		if _, known := c.text(item, depth); !known {
+	for i, item := range items {
+		var known bool
+		if items[i], known = s.text(item, depth); !known {
 			return english, false
 		}
 	}
-	return c.joined(items, "，", depth)
+	return strings.Join(items, "，"), true
 }
 
-func (c *catalogue) joined(english []string, by string, depth int) (string, bool) {
-	translated, some := make([]string, len(english)), false
-	for i, part := range english {
+// clauses translates those that are known; without any, the text stays.
+func (s *search) clauses(clauses []string, depth int) (string, bool) {
+	by, some := "; ", false
+	for i, clause := range clauses {
 		var known bool
-		translated[i], known = c.text(part, depth)
-		some = some || known
+		if clauses[i], known = s.text(clause, depth); known {
+			by, some = "；", true
+		}
 	}
-	if !some {
-		by = "; "
+	return strings.Join(clauses, by), some
+}
+
+// named translates a text with what it is about before it: a word, such as a state or a resource, or a text of its own.
+func (s *search) named(english string, depth int) (string, bool) {
+	about, rest, found := strings.Cut(english, ": ")
+	if !found {
+		return english, false
 	}
-	return strings.Join(translated, by), some
+	subject, knownSubject := s.text(about, 1)
+	if !knownSubject && strings.Contains(about, " ") {
+		return english, false
+	}
+	translated, known := s.text(rest, depth)
+	if !knownSubject {
+		return about + ": " + translated, known
+	}
+	return subject + "：" + translated, true
 }
 
 // split divides a list at its commas, not at those in parentheses.

@@ -28,13 +28,13 @@ func admissionOf(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation, o Opt
 	var b strings.Builder
 	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(e.Namespace+"/"+e.Name))+o.Style.Clean(fmt.Sprintf("; %s, document %d", e.Object.Kind, e.Object.Document)))
 	role := admissionRole(e.Verdict)
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(e.Verdict)+": "+e.Message)))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(e.Verdict))+": "+o.say(e.Message)))
 	pod := admittedPod(&e.Pod)
 	if e.Verdict == diagnosticsv1alpha1.AdmissionUnknown {
 		pod = "as far as is known: " + pod
 	}
-	wrapped(&b, o, 2, o.Style.Clean(pod))
-	wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(admissionPath(e))))
+	wrapped(&b, o, 2, o.say(pod))
+	wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(admissionPath(e))))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func admissionProfiles(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation,
 		profileLines(&b, p, o)
 	}
 	if unselected > mostUnselected && !o.Wide {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s not selecting the pod; -o wide lists all", phrase.Counted(unselected-mostUnselected, "more profile"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(fmt.Sprintf("and %s not selecting the pod; -o wide lists all", phrase.Counted(unselected-mostUnselected, "more profile")))))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -133,7 +133,7 @@ func profileLines(b *strings.Builder, p *diagnosticsv1alpha1.AdmissionProfile, o
 	}
 	head := o.Style.Mark(role) + " " + o.Style.Paint(Strong, o.Style.Clean(p.Name)) + " " + o.Style.Paint(role, o.Style.Clean(string(p.Outcome)))
 	if p.Reason != "" && len(p.Unmet) == 0 || p.Outcome == diagnosticsv1alpha1.ProfileProbable {
-		head += o.Style.Clean(": " + p.Reason)
+		head += ": " + o.say(p.Reason)
 	}
 	if p.AppliedReason != "" && o.Wide {
 		head += o.Style.Paint(Dim, o.Style.Clean("; needs the webhook: "+p.AppliedReason))

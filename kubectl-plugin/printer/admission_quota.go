@@ -29,7 +29,7 @@ func admissionQuota(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation, o 
 		because += "; tree " + q.Tree
 	}
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Paint(Strong, o.Style.Clean(name))+o.Style.Clean(": "+because))
+	wrapped(&b, o, 2, o.Style.Paint(Strong, o.Style.Clean(name))+": "+o.say(because))
 	role, text := quotaFit(q.Fit)
 	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, text))
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -86,7 +86,7 @@ func admissionDryRun(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation, o
 
 func markedLine(w io.Writer, o Options, role Role, text string) error {
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(text)))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.say(text)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

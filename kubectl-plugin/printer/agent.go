@@ -43,16 +43,16 @@ func agentLine(e *diagnosticsv1alpha1.NodeExplanation, agent *diagnosticsv1alpha
 	case agentview.ByAgent, agentview.BySimulated:
 		parts = append(parts, o.Style.Clean(agent.Component))
 	default:
-		parts = append(parts, o.Style.Paint(Warn, "koordlet did not respond; from API objects only"))
+		parts = append(parts, o.Style.Paint(Warn, o.say("koordlet did not respond; from API objects only")))
 	}
 	if agent.ReadOnly {
-		parts = append(parts, o.Style.Paint(Warn, "read-only, writes nothing"))
+		parts = append(parts, o.Style.Paint(Warn, o.say("read-only, writes nothing")))
 	}
 	if agent.Cgroups != "" {
 		parts = append(parts, "cgroups "+o.Style.Clean(agent.Cgroups))
 	}
 	if agent.ObservedAt != nil {
-		parts = append(parts, "measured "+Ago(o.Now, agent.ObservedAt))
+		parts = append(parts, o.say("measured "+Ago(o.Now, agent.ObservedAt)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -61,7 +61,7 @@ func agentLine(e *diagnosticsv1alpha1.NodeExplanation, agent *diagnosticsv1alpha
 func title(w io.Writer, text string, o Options) error {
 	var b strings.Builder
 	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Paint(Header, o.Style.Clean(text)))
+	wrapped(&b, o, 0, o.Style.Paint(Header, o.say(text)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -69,7 +69,7 @@ func title(w io.Writer, text string, o Options) error {
 // line writes an indented paragraph.
 func line(w io.Writer, o Options, role Role, text string) error {
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Paint(role, o.Style.Clean(text)))
+	wrapped(&b, o, 2, o.Style.Paint(role, o.say(text)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

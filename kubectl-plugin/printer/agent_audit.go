@@ -22,7 +22,7 @@ func Audit(w io.Writer, page *diagnosticsv1alpha1.AuditPage, o Options) error {
 	}
 	t := table{columns: []column{
 		{header: "TIME"}, {header: "OWNER"}, {header: "OBJECT", flexible: 20}, {header: "OLD", flexible: 6}, {header: "NEW", flexible: 6},
-		{header: "WHY", flexible: 20, drop: 1},
+		{header: "WHY", flexible: 20, drop: 1, says: true},
 	}}
 	for i := range page.Entries {
 		entry := &page.Entries[i]

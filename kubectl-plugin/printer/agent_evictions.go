@@ -71,7 +71,7 @@ func signed(value int64, unit diagnosticsv1alpha1.Unit) string {
 func forecastTable(nodes bool) *table {
 	t := &table{indent: 2, columns: []column{
 		{header: "TRIGGER"}, {header: "STATE"}, {header: "NOW", right: true}, {header: "AT", right: true}, {header: "MARGIN", right: true, drop: 1},
-		{header: "IN", right: true}, {header: "NEXT", flexible: 12, drop: 2}, {header: "REASON", flexible: 20, drop: 3},
+		{header: "IN", right: true}, {header: "NEXT", flexible: 12, drop: 2, says: true}, {header: "REASON", flexible: 20, drop: 3, says: true},
 	}}
 	if nodes {
 		t.indent, t.columns = 0, append([]column{{header: "NODE", flexible: 12}}, t.columns...)
@@ -255,10 +255,10 @@ func Forecasts(w io.Writer, list *diagnosticsv1alpha1.NodeExplanationList, o Opt
 		if why != "" {
 			text += ": " + why
 		}
-		wrapped(&b, o, 0, o.Style.Paint(Warn, text))
+		wrapped(&b, o, 0, o.Style.Paint(Warn, o.say(text)))
 	}
 	if silent > 0 {
-		wrapped(&b, o, 0, o.Style.Paint(Dim, phrase.Counted(silent, "node")+" without an eviction trigger as configured; -o wide lists all"))
+		wrapped(&b, o, 0, o.Style.Paint(Dim, o.say(phrase.Counted(silent, "node")+" without an eviction trigger as configured; -o wide lists all")))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -19,7 +19,7 @@ func agentFeatures(w io.Writer, features []diagnosticsv1alpha1.AgentFeature, o O
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "RANK", right: true, drop: 3}, {header: "FEATURE"}, {header: "GATE", drop: 2}, {header: "CONFIGURED"}, {header: "SUPPORTED", drop: 1},
-		{header: "ACTIVE"}, {header: "EFFECTIVE"}, {header: "VALUES", right: true, drop: 4}, {header: "REASON", flexible: 20, drop: 5},
+		{header: "ACTIVE"}, {header: "EFFECTIVE"}, {header: "VALUES", right: true, drop: 4}, {header: "REASON", flexible: 20, drop: 5, says: true},
 	}}
 	for i := range features {
 		f := &features[i]

@@ -22,7 +22,7 @@ func agentPods(w io.Writer, pods []diagnosticsv1alpha1.PodSettings, o Options) e
 		}
 		t := table{indent: 2, columns: []column{
 			{header: "OF", flexible: 10}, {header: "SETTING"}, {header: "DESIRED", flexible: 8}, {header: "IN-FORCE", flexible: 10}, {header: "OWNER", drop: 1},
-			{header: "WHY", flexible: 20, drop: 2},
+			{header: "WHY", flexible: 20, drop: 2, says: true},
 		}}
 		for s := range pod.Settings {
 			setting := &pod.Settings[s]

@@ -40,7 +40,7 @@ func suppressionLimits(w io.Writer, s *diagnosticsv1alpha1.SuppressionExplanatio
 	if !decided && s.EffectiveCPUs == "" && s.EffectiveQuotaMicroseconds == nil {
 		return nil
 	}
-	t := table{indent: 2, columns: []column{{header: "LIMIT"}, {header: "DECIDED"}, {header: "IN-FORCE"}, {header: "WHY", flexible: 20, drop: 1}}}
+	t := table{indent: 2, columns: []column{{header: "LIMIT"}, {header: "DECIDED"}, {header: "IN-FORCE"}, {header: "WHY", flexible: 20, drop: 1, says: true}}}
 	t.add(text("cpus"), text(orNone(s.CPUs)), inForce(s.CPUs, s.EffectiveCPUs), painted(Dim, s.CPUNote))
 	t.add(text("quota"), text(quota(s.QuotaMicroseconds)), inForce(quota(s.QuotaMicroseconds), quotaOr(s.EffectiveQuotaMicroseconds, "")), painted(Dim, s.QuotaNote))
 	_, err := t.render(w, o)

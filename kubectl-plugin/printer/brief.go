@@ -33,19 +33,19 @@ type Brief struct {
 // Print writes the answer. What it has no room for is left out without a word: the last command shows it.
 func (a Brief) Print(w io.Writer, o Options) error {
 	var b strings.Builder
-	sentence := o.Style.Mark(a.Role) + " " + o.Style.Paint(Strong, o.Style.Clean(a.Sentence))
+	sentence := o.Style.Mark(a.Role) + " " + o.Style.Paint(Strong, o.say(a.Sentence))
 	if a.Code != "" {
 		sentence += o.Style.Paint(Dim, " ["+o.Style.Clean(a.Code)+"]")
 	}
 	wrapped(&b, o, 0, sentence)
 	for _, text := range a.Evidence[:min(len(a.Evidence), mostEvidence)] {
-		wrapped(&b, o, 2, "- "+o.Style.Clean(text))
+		wrapped(&b, o, 2, "- "+o.say(text))
 	}
 	if a.Note != "" {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(a.Note)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(a.Note)))
 	}
 	if next := a.next(); len(next) > 0 {
-		b.WriteString(o.Style.Paint(Header, "Next") + "\n")
+		b.WriteString(o.Style.Paint(Header, o.say("Next")) + "\n")
 		for _, command := range next {
 			b.WriteString("    " + o.Style.Clean(Called(o.Program, command)) + "\n")
 		}

@@ -17,7 +17,7 @@ func census(w io.Writer, c *diagnosticsv1alpha1.ReservationCensus, o Options) er
 	}
 	refused := int32(0)
 	t := table{indent: 2, columns: []column{
-		{header: "RESERVATIONS", right: true}, {header: "CODE"}, {header: "NAMES", drop: 1, flexible: 12}, {header: "REASON", flexible: 60},
+		{header: "RESERVATIONS", right: true}, {header: "CODE"}, {header: "NAMES", drop: 1, flexible: 12}, {header: "REASON", flexible: 60, says: true},
 	}}
 	for _, r := range c.Refusals {
 		refused += r.Count
@@ -30,7 +30,7 @@ func census(w io.Writer, c *diagnosticsv1alpha1.ReservationCensus, o Options) er
 	title := fmt.Sprintf("%d of %s for the pod can be used", c.Matched-refused, phrase.Counted(int(c.Matched), "reservation"))
 	var b strings.Builder
 	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Paint(Header, title))
+	wrapped(&b, o, 0, o.Style.Paint(Header, o.say(title)))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func Checks(w io.Writer, groups []CheckGroup, summary string, o Options) error {
 }
 
 func checkGroup(w io.Writer, group CheckGroup, apart bool, o Options) error {
-	t := table{indent: 2, columns: []column{{header: "STATE"}, {header: "CHECK"}, {header: "DETAIL", flexible: 20}, {header: "VERIFIES", wide: true}}}
+	t := table{indent: 2, columns: []column{{header: "STATE"}, {header: "CHECK", says: true}, {header: "DETAIL", flexible: 20, says: true}, {header: "VERIFIES", wide: true}}}
 	for _, row := range group.Rows {
 		t.add(styled(o.Style.Mark(row.Role)+" "+o.Style.Paint(row.Role, row.State)), text(row.ID), text(row.Detail), painted(Dim, row.Title))
 	}
@@ -57,7 +57,7 @@ func checkGroup(w io.Writer, group CheckGroup, apart bool, o Options) error {
 	if apart {
 		b.WriteString("\n")
 	}
-	b.WriteString(o.Style.Paint(Header, group.Name) + "\n")
+	b.WriteString(o.Style.Paint(Header, o.say(group.Name)) + "\n")
 	for i, line := range slices.Collect(strings.Lines(rows.String())) {
 		b.WriteString(line)
 		for _, note := range group.Rows[i].Notes {
@@ -69,12 +69,12 @@ func checkGroup(w io.Writer, group CheckGroup, apart bool, o Options) error {
 }
 
 func (n CheckNote) write(b *strings.Builder, o Options) {
-	wrapped(b, o, 6, o.Style.Paint(SeverityRole(n.Severity), o.Style.Clean(string(n.Severity)))+" "+o.Style.Clean(n.Code)+" "+o.Style.Clean(n.Message))
+	wrapped(b, o, 6, o.Style.Paint(SeverityRole(n.Severity), o.Style.Clean(string(n.Severity)))+" "+o.Style.Clean(n.Code)+" "+o.say(n.Message))
 	if n.Help != "" {
-		wrapped(b, o, 8, o.Style.Paint(Dim, "hint: ")+o.Style.Clean(Called(o.Program, n.Help)))
+		wrapped(b, o, 8, o.Style.Paint(Dim, o.label("hint"))+o.say(Called(o.Program, n.Help)))
 	}
 	if n.Documentation != "" {
-		wrapped(b, o, 8, o.Style.Paint(Dim, "see ")+o.Style.Clean(Called(o.Program, "koordctl why "+n.Code)+" or "+n.Documentation))
+		wrapped(b, o, 8, o.Style.Paint(Dim, o.say(fmt.Sprintf("see %s or %s", Called(o.Program, "koordctl why "+n.Code), n.Documentation))))
 	}
 }
 

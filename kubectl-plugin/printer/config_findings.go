@@ -27,9 +27,9 @@ func configFinding(b *strings.Builder, subject string, f *configuration.Finding,
 	role := SeverityRole(f.Severity)
 	wrapped(b, o, 0, fmt.Sprintf("%s %s %s %s", o.Style.Mark(role), o.Style.Paint(role, string(f.Severity)), f.Code,
 		o.Style.Paint(Strong, o.Style.Clean(placeOf(subject, f)))))
-	wrapped(b, o, 4, o.Style.Clean(sentenceOf(f.Message)))
+	wrapped(b, o, 4, o.say(sentenceOf(f.Message)))
 	if f.Cause != "" {
-		wrapped(b, o, 4, o.Style.Paint(Dim, "cause: ")+o.Style.Clean(f.Cause))
+		wrapped(b, o, 4, o.Style.Paint(Dim, o.label("cause"))+o.say(f.Cause))
 	}
 	for _, e := range f.Evidence {
 		wrapped(b, o, 4, o.Style.Paint(Dim, "seen:  ")+o.Style.Clean(evidenceText(e)))

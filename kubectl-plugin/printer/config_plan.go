@@ -53,7 +53,7 @@ func ConfigPlan(w io.Writer, v ConfigPlanView, o Options) error {
 		if part.skip {
 			continue
 		}
-		if _, err := io.WriteString(w, "\n"+o.Style.Paint(Header, part.title)+"\n"); err != nil {
+		if _, err := io.WriteString(w, "\n"+o.Style.Paint(Header, o.say(part.title))+"\n"); err != nil {
 			return err
 		}
 		if err := part.print(w); err != nil {
@@ -67,7 +67,7 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 	s := &v.Plan.Summary
 	var b strings.Builder
 	if v.Plan.Empty() {
-		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(fmt.Sprintf("%s: no change on %s", v.Subject, phrase.Counted(s.Nodes, "node")))))
+		wrapped(&b, o, 0, o.Style.Paint(Strong, o.say(fmt.Sprintf("%s: no change on %s", v.Subject, phrase.Counted(s.Nodes, "node")))))
 	} else {
 		reach := []string{fmt.Sprintf("%d of %s affected", s.NodesAffected, phrase.Counted(s.Nodes, "node"))}
 		for _, part := range []struct {
@@ -82,7 +82,7 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 				reach = append(reach, phrase.Counted(*part.n, part.noun)+" "+part.text)
 			}
 		}
-		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(v.Subject+": "+strings.Join(reach, ", "))))
+		wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(v.Subject)+": "+o.say(strings.Join(reach, ", "))))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -91,7 +91,7 @@ func planHead(w io.Writer, v ConfigPlanView, o Options) error {
 // more says what a table leaves out.
 func more(w io.Writer, text string, o Options) error {
 	var b strings.Builder
-	wrapped(&b, o, 2, text)
+	wrapped(&b, o, 2, o.say(text))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -130,7 +130,7 @@ func planGroups(w io.Writer, p *configplan.Plan, o Options) error {
 			return more(w, phrase.Counted(len(p.Groups)-i, "group")+" more; -o wide lists all", o)
 		}
 		var b strings.Builder
-		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s (%s), writing %s", phrase.Counted(g.Nodes, "node"), nodeNames(g.Names, o), strings.Join(g.Writes, ", "))))
+		wrapped(&b, o, 2, o.say(fmt.Sprintf("%s (%s), writing %s", phrase.Counted(g.Nodes, "node"), nodeNames(g.Names, o), strings.Join(g.Writes, ", "))))
 		if _, err := io.WriteString(w, b.String()); err != nil {
 			return err
 		}

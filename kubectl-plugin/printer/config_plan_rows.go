@@ -13,7 +13,7 @@ import (
 // planNodes lists nodes whose offers change, those that lose most first unless all are asked for.
 func planNodes(w io.Writer, p *configplan.Plan, o Options) error {
 	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 16}, {header: "RESOURCE"}, {header: "OLD", right: true}, {header: "NEW", right: true},
-		{header: "CHANGE", right: true}, {header: "REQUESTED", right: true, drop: 1}, {header: "PUBLISHED", right: true, drop: 2}, {header: "NOTE", wide: true}}}
+		{header: "CHANGE", right: true}, {header: "REQUESTED", right: true, drop: 1}, {header: "PUBLISHED", right: true, drop: 2}, {header: "NOTE", wide: true, says: true}}}
 	rows := changedOffers(p)
 	omitted := 0
 	for i, row := range rows {
@@ -44,7 +44,7 @@ func anyRatios(p *configplan.Plan) bool {
 
 // planRatios lists nodes whose cpu normalization or amplification changes.
 func planRatios(w io.Writer, p *configplan.Plan, o Options) error {
-	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 16}, {header: "RATIO"}, {header: "OLD"}, {header: "NEW"}, {header: "BECAUSE", drop: 1, flexible: 24}}}
+	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 16}, {header: "RATIO"}, {header: "OLD"}, {header: "NEW"}, {header: "BECAUSE", drop: 1, flexible: 24, says: true}}}
 	omitted := 0
 	for i := range p.Nodes {
 		for _, ratio := range p.Nodes[i].Ratios {
@@ -96,7 +96,7 @@ func changedOffers(p *configplan.Plan) []offerRow {
 }
 
 func planPods(w io.Writer, p *configplan.Plan, o Options) error {
-	t := table{indent: 2, columns: []column{{header: "EFFECT"}, {header: "POD", flexible: 24}, {header: "NODE", drop: 1, flexible: 12}, {header: "BY", drop: 2}, {header: "BECAUSE", flexible: 24}}}
+	t := table{indent: 2, columns: []column{{header: "EFFECT", says: true}, {header: "POD", flexible: 24}, {header: "NODE", drop: 1, flexible: 12}, {header: "BY", drop: 2}, {header: "BECAUSE", flexible: 24, says: true}}}
 	pods := slices.Clone(p.Pods)
 	slices.SortStableFunc(pods, func(a, b configplan.PodEffect) int {
 		if a.Effect == b.Effect {

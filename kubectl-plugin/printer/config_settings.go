@@ -68,7 +68,7 @@ func ConfigFields(w io.Writer, fields []configuration.FieldDocumentation, o Opti
 		return configField(w, fields[0], o)
 	}
 	t := table{columns: []column{
-		{header: "FIELD", flexible: 36}, {header: "KIND", drop: 2}, {header: "DEFAULT", flexible: 10}, {header: "ALLOWED", drop: 3, flexible: 20}, {header: "DESCRIPTION", drop: 1, flexible: 30},
+		{header: "FIELD", flexible: 36}, {header: "KIND", drop: 2}, {header: "DEFAULT", flexible: 10}, {header: "ALLOWED", drop: 3, flexible: 20}, {header: "DESCRIPTION", drop: 1, flexible: 30, says: true},
 	}}
 	for _, f := range fields {
 		t.add(text(f.Path), text(f.Kind), text(cmp.Or(f.Default, unset)), text(f.Range), text(f.Description))
@@ -86,7 +86,7 @@ func configField(w io.Writer, f configuration.FieldDocumentation, o Options) err
 	b.WriteString("\n")
 	for _, row := range []struct{ name, value string }{{"kind", f.Kind}, {"allowed", f.Range}, {"default", cmp.Or(f.Default, unset)}, {"feature of the agent", f.Feature}} {
 		if row.value != "" {
-			wrapped(&b, o, 2, o.Style.Paint(Dim, row.name+": ")+o.Style.Clean(row.value))
+			wrapped(&b, o, 2, o.Style.Paint(Dim, o.label(row.name))+o.Style.Clean(row.value))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -109,7 +109,7 @@ type ConfigRevision struct {
 // ConfigHistory prints revisions, one a line.
 func ConfigHistory(w io.Writer, revisions []ConfigRevision, o Options) error {
 	t := table{columns: []column{
-		{header: "REVISION", right: true}, {header: "AGE"}, {header: "USER", drop: 1, flexible: 10}, {header: "CHANGED", flexible: 24}, {header: "CAUSE", drop: 2, flexible: 20},
+		{header: "REVISION", right: true}, {header: "AGE"}, {header: "USER", drop: 1, flexible: 10}, {header: "CHANGED", flexible: 24, says: true}, {header: "CAUSE", drop: 2, flexible: 20, says: true},
 	}}
 	for _, r := range revisions {
 		number := painted(Plain, Quantity(r.Number, "count"))

@@ -23,7 +23,7 @@ var deviceColumns = []column{
 	{header: "LARGEST", right: true},
 	{header: "HOLDERS", right: true, drop: 1},
 	{header: "MODEL", flexible: 8, drop: 2},
-	{header: "REASON", flexible: 24, drop: 3},
+	{header: "REASON", flexible: 24, drop: 3, says: true},
 }
 
 // DeviceOverviews prints the devices of nodes as rows, one for each node and type.

@@ -11,7 +11,7 @@ import (
 // EvictionExplanation prints who could evict a pod, in order, what each needs for it, and what protects the pod from it.
 func EvictionExplanation(w io.Writer, e *diagnosticsv1alpha1.EvictionExplanation, o Options) error {
 	var b strings.Builder
-	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(e.Namespace+"/"+e.Name))+"; "+o.Style.Clean(e.Message))
+	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(e.Namespace+"/"+e.Name))+"; "+o.say(e.Message))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -30,9 +30,9 @@ func EvictionExplanation(w io.Writer, e *diagnosticsv1alpha1.EvictionExplanation
 
 func evictorLines(b *strings.Builder, number int, e *diagnosticsv1alpha1.PodEvictor, o Options) {
 	role := evictorRole(e.State)
-	head := fmt.Sprintf("%d. %s %s %s", number, o.Style.Mark(role), o.Style.Paint(Strong, o.Style.Clean(e.Name)), o.Style.Paint(role, o.Style.Clean(e.State)))
+	head := fmt.Sprintf("%d. %s %s %s", number, o.Style.Mark(role), o.Style.Paint(Strong, o.say(e.Name)), o.Style.Paint(role, o.Style.Clean(e.State)))
 	if e.IgnoresBudgets {
-		head += o.Style.Paint(Dim, ", in spite of PodDisruptionBudgets")
+		head += o.Style.Paint(Dim, o.say(", in spite of PodDisruptionBudgets"))
 	}
 	wrapped(b, o, 2, head)
 	for _, list := range []struct {
@@ -40,7 +40,7 @@ func evictorLines(b *strings.Builder, number int, e *diagnosticsv1alpha1.PodEvic
 		lines []string
 	}{{"needs", e.Needs}, {"protected", e.Protections}, {"unknown", e.Unknown}} {
 		for _, line := range list.lines {
-			wrapped(b, o, 7, o.Style.Paint(Dim, list.label+": ")+o.Style.Clean(line))
+			wrapped(b, o, 7, o.Style.Paint(Dim, o.label(list.label))+o.say(line))
 		}
 	}
 }

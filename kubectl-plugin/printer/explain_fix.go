@@ -14,13 +14,13 @@ func verification(f *diagnosticsv1alpha1.Fix, o Options) string {
 	case !f.Verified:
 		return o.Style.Mark(Warn) + " not verified"
 	case f.DryRun == nil:
-		return o.Style.Mark(Good) + " verified by replay"
+		return o.Style.Mark(Good) + " " + o.say("verified by replay")
 	case f.DryRun.Verdict == diagnosticsv1alpha1.DryRunForbidden:
-		return o.Style.Mark(Warn) + " verified by replay; you do not have permission to make the change"
+		return o.Style.Mark(Warn) + " " + o.say("verified by replay; you do not have permission to make the change")
 	case f.DryRun.Verdict == diagnosticsv1alpha1.DryRunUnknown:
-		return o.Style.Mark(Warn) + " verified by replay; the dry run could not be completed"
+		return o.Style.Mark(Warn) + " " + o.say("verified by replay; the dry run could not be completed")
 	default:
-		return o.Style.Mark(Good) + " verified by replay and by a server-side dry run"
+		return o.Style.Mark(Good) + " " + o.say("verified by replay and by a server-side dry run")
 	}
 }
 
@@ -33,10 +33,10 @@ func rights(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
 	for _, r := range f.DryRun.Requests {
 		needed = append(needed, r.Right)
 	}
-	wrapped(b, o, 2, o.Style.Paint(Dim, "requires permission to "+o.Style.Clean(strings.Join(needed, ", "))))
+	wrapped(b, o, 2, o.Style.Paint(Dim, o.say("requires permission to "+strings.Join(needed, ", "))))
 	for _, r := range f.DryRun.Requests {
 		if r.Message != "" {
-			wrapped(b, o, 2, o.Style.Clean(r.Right+": "+r.Message))
+			wrapped(b, o, 2, o.Style.Clean(r.Right)+": "+o.say(r.Message))
 		}
 	}
 }

@@ -16,17 +16,17 @@ func Gang(w io.Writer, g *diagnosticsv1alpha1.GangExplanation, o Options) error 
 	var b strings.Builder
 	wrapped(&b, o, 0, gangLine(g, o))
 	role := gangRole(g.State)
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(g.State)+": "+g.Summary)))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(g.State))+": "+o.say(g.Summary)))
 	for i, cause := range g.Causes {
 		if text := gangCause(cause); i > 0 || text != g.Summary {
-			wrapped(&b, o, 2, o.Style.Clean(text))
+			wrapped(&b, o, 2, o.say(text))
 		}
 	}
 	if g.Next != "" {
-		wrapped(&b, o, 2, o.Style.Clean("next: "+g.Next))
+		wrapped(&b, o, 2, o.say("next: "+g.Next))
 	}
 	for _, note := range gangNotes(g) {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(note)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -59,7 +59,7 @@ func gangLine(g *diagnosticsv1alpha1.GangExplanation, o Options) string {
 	if c.Failed > 0 {
 		counts += fmt.Sprintf(", %d failed", c.Failed)
 	}
-	parts := []string{o.Style.Paint(Strong, o.Style.Clean(g.Namespace+"/"+g.Name)), counts, o.Style.Clean("phase " + g.Phase)}
+	parts := []string{o.Style.Paint(Strong, o.Style.Clean(g.Namespace+"/"+g.Name)), o.say(counts), o.say("phase " + g.Phase)}
 	if g.ScheduleStartTime != nil {
 		parts = append(parts, "scheduling since "+Ago(o.Now, g.ScheduleStartTime))
 	}
@@ -105,7 +105,7 @@ func gangMembers(w io.Writer, g *diagnosticsv1alpha1.GangExplanation, o Options)
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	t := table{indent: 2, columns: []column{{header: "MEMBER", flexible: 20}, {header: "PHASE"}, {header: "NODE", flexible: 12}, {header: "REASON", flexible: 20, wide: true}}}
+	t := table{indent: 2, columns: []column{{header: "MEMBER", flexible: 20}, {header: "PHASE"}, {header: "NODE", flexible: 12}, {header: "REASON", flexible: 20, wide: true, says: true}}}
 	var waiting, others []*diagnosticsv1alpha1.GangMember
 	for i := range g.Members {
 		if m := &g.Members[i]; m.NodeName == "" && m.Phase == string(corev1.PodPending) {

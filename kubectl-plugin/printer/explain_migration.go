@@ -17,9 +17,9 @@ func Migration(w io.Writer, m *diagnosticsv1alpha1.MigrationExplanation, o Optio
 	var b strings.Builder
 	wrapped(&b, o, 0, migrationLine(m, o))
 	role := migrationRole(m)
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(m.Summary)))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.say(m.Summary)))
 	for _, line := range migrationNotes(m, o) {
-		wrapped(&b, o, 2, o.Style.Clean(line))
+		wrapped(&b, o, 2, o.say(line))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -42,7 +42,7 @@ func migrationLine(m *diagnosticsv1alpha1.MigrationExplanation, o Options) strin
 	if m.Paused {
 		phase += ", paused"
 	}
-	parts := []string{o.Style.Paint(Strong, o.Style.Clean(m.Name)), o.Style.Clean(move), o.Style.Clean(m.Mode), o.Style.Clean(phase), "created " + Ago(o.Now, &m.CreatedAt)}
+	parts := []string{o.Style.Paint(Strong, o.Style.Clean(m.Name)), o.say(move), o.Style.Clean(m.Mode), o.say(phase), o.say("created " + Ago(o.Now, &m.CreatedAt))}
 	return strings.Join(parts, "; ")
 }
 
@@ -93,7 +93,7 @@ func migrationGates(w io.Writer, gates []diagnosticsv1alpha1.MigrationGate, o Op
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "GATE"}, {header: "STATE"}, {header: "SINCE", right: true, drop: 2}, {header: "RETRY", right: true, drop: 1},
-		{header: "ATTEMPTS", right: true, wide: true}, {header: "REASON", wide: true}, {header: "MESSAGE", flexible: 24},
+		{header: "ATTEMPTS", right: true, wide: true}, {header: "REASON", wide: true, says: true}, {header: "MESSAGE", flexible: 24, says: true},
 	}}
 	for i := range gates {
 		g := &gates[i]
@@ -116,7 +116,7 @@ func migrationConditions(w io.Writer, conditions []diagnosticsv1alpha1.Migration
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "TYPE"}, {header: "STATUS"}, {header: "AGE", right: true, drop: 2}, {header: "ATTEMPTS", right: true, wide: true},
-		{header: "REASON", drop: 1}, {header: "MESSAGE", flexible: 24},
+		{header: "REASON", drop: 1, says: true}, {header: "MESSAGE", flexible: 24, says: true},
 	}}
 	for i := range conditions {
 		c := &conditions[i]

@@ -17,7 +17,7 @@ import (
 func NodeExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Options) error {
 	s := &e.Status
 	var b strings.Builder
-	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(s.Summary)))
+	wrapped(&b, o, 0, o.Style.Paint(Strong, o.say(s.Summary)))
 	wrapped(&b, o, 0, nodeLine(s, o))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -54,8 +54,8 @@ func nodeLine(s *diagnosticsv1alpha1.NodeExplanationStatus, o Options) string {
 	cpu, memory := n.Capacity.Cpu(), n.Capacity.Memory()
 	parts := []string{
 		o.Style.Clean(n.Name) + " " + state,
-		QuantityWithUnit(cpu.MilliValue(), diagnosticsv1alpha1.MilliCPU) + ", " + Bytes(memory.Value()),
-		podCount(n.Pods),
+		o.say(QuantityWithUnit(cpu.MilliValue(), diagnosticsv1alpha1.MilliCPU)) + ", " + Bytes(memory.Value()),
+		o.say(podCount(n.Pods)),
 		metricSentence(s.Metric, o),
 	}
 	return strings.Join(parts, "; ")
@@ -80,12 +80,12 @@ func metricSentence(m diagnosticsv1alpha1.MetricFacts, o Options) string {
 	if m.State == diagnosticsv1alpha1.MetricFresh {
 		role = Good
 	}
-	sentence := fmt.Sprintf("NodeMetric %s, %s", o.Style.Paint(role, o.Style.Clean(string(m.State))), metricAgeText(o.Now, m.UpdateTime))
+	sentence := fmt.Sprintf("NodeMetric %s, %s", o.Style.Paint(role, o.Style.Clean(string(m.State))), o.say(metricAgeText(o.Now, m.UpdateTime)))
 	if m.ReportIntervalSeconds > 0 {
-		sentence += fmt.Sprintf(", reported every %ds", m.ReportIntervalSeconds)
+		sentence += o.say(fmt.Sprintf(", reported every %ds", m.ReportIntervalSeconds))
 	}
 	if m.Problem != "" {
-		sentence += ": " + o.Style.Clean(m.Problem)
+		sentence += ": " + o.say(m.Problem)
 	}
 	return sentence
 }
@@ -98,14 +98,14 @@ func metricAgeText(now time.Time, updated *metav1.Time) string {
 }
 
 func titledWaterfall(w io.Writer, s *diagnosticsv1alpha1.NodeExplanationStatus, fall *diagnosticsv1alpha1.Waterfall, o Options) error {
-	title := fmt.Sprintf("%s = %s", shortResource(fall.Resource), QuantityWithUnit(fall.Result, fall.Unit))
+	title := o.Style.Clean(shortResource(fall.Resource)) + " = " + o.say(QuantityWithUnit(fall.Result, fall.Unit))
 	var b strings.Builder
 	b.WriteString("\n")
 	policy := "policy " + fall.Policy
 	if fall.Degraded && fall.Policy != "degraded" {
 		policy += ", degraded"
 	}
-	wrapped(&b, o, 0, o.Style.Paint(Header, o.Style.Clean(title))+" ("+o.Style.Clean(policy)+")")
+	wrapped(&b, o, 0, o.Style.Paint(Header, title)+" ("+o.say(policy)+")")
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -146,9 +146,9 @@ func published(w io.Writer, p *diagnosticsv1alpha1.PublishedResource, o Options)
 	if p.State == diagnosticsv1alpha1.InSync {
 		role = Good
 	}
-	line := fmt.Sprintf("%s node.status %s: %s", o.Style.Mark(role), value, o.Style.Paint(role, o.Style.Clean(string(p.State))))
+	line := fmt.Sprintf("%s node.status %s: %s", o.Style.Mark(role), o.say(value), o.Style.Paint(role, o.Style.Clean(string(p.State))))
 	if p.Reason != "" {
-		line += ", " + o.Style.Clean(p.Reason)
+		line += ", " + o.say(p.Reason)
 	}
 	var b strings.Builder
 	wrapped(&b, o, 2, line)
@@ -171,7 +171,7 @@ func settings(w io.Writer, strategy []diagnosticsv1alpha1.Setting, o Options) er
 	if len(strategy) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, "Settings in force")); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, o.say("Settings in force"))); err != nil {
 		return err
 	}
 	if len(t.rows) > 0 {
@@ -183,7 +183,7 @@ func settings(w io.Writer, strategy []diagnosticsv1alpha1.Setting, o Options) er
 		return nil
 	}
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Paint(Dim, phrase.Counted(defaults, "setting")+" at the default; -o wide lists all"))
+	wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(phrase.Counted(defaults, "setting")+" at the default; -o wide lists all")))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

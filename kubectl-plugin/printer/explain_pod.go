@@ -58,7 +58,7 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 
 func headline(b *strings.Builder, s *diagnosticsv1alpha1.PodExplanationStatus, o Options) {
 	role := VerdictRole(s.Verdict)
-	line := o.Style.Mark(role) + " " + o.Style.Paint(role, o.Style.Clean(string(s.Verdict))) + ": " + o.Style.Paint(Strong, o.Style.Clean(s.Summary))
+	line := o.Style.Mark(role) + " " + o.Style.Paint(role, o.Style.Clean(string(s.Verdict))) + ": " + o.Style.Paint(Strong, o.say(s.Summary))
 	if s.Code != "" {
 		line += o.Style.Paint(Dim, " ["+o.Style.Clean(s.Code)+"]")
 	}
@@ -101,7 +101,7 @@ func podLine(p *diagnosticsv1alpha1.PodFacts, o Options) string {
 	case p.CreatedAt != nil && p.Phase == corev1.PodPending:
 		parts = append(parts, pendingFor(o.Now, p.CreatedAt))
 	}
-	return o.Style.Clean(strings.Join(parts, "; "))
+	return o.say(strings.Join(parts, "; "))
 }
 
 func pendingFor(now time.Time, created *metav1.Time) string {
@@ -147,12 +147,12 @@ func refusals(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Option
 	if s.NodesUnknown > 0 {
 		title = fmt.Sprintf("%d of %s refuse the pod; %d unknown", s.NodesTotal-s.NodesFeasible-s.NodesUnknown, phrase.Counted(int(s.NodesTotal), "node"), s.NodesUnknown)
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, title)); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, o.say(title))); err != nil {
 		return err
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "NODES", right: true}, {header: "SOLE", right: true, drop: 1}, {header: "CODE"},
-		{header: "PLUGIN", drop: 3}, {header: "CLOSEST", drop: 2, flexible: 12, wide: o.Parts > 0}, {header: "REASON", flexible: 60},
+		{header: "PLUGIN", drop: 3}, {header: "CLOSEST", drop: 2, flexible: 12, wide: o.Parts > 0}, {header: "REASON", flexible: 60, says: true},
 	}}
 	for i := range s.Groups {
 		t.add(groupCells(&s.Groups[i])...)
@@ -199,11 +199,11 @@ func fix(w io.Writer, f *diagnosticsv1alpha1.Fix, o Options) error {
 		unlocked += " and " + phrase.Counted(int(f.NodesUnlocked-1), "more node")
 	}
 	var b strings.Builder
-	b.WriteString("\n" + o.Style.Paint(Header, "Smallest change that helps") + "\n")
-	wrapped(&b, o, 2, o.Style.Clean(f.Description))
-	wrapped(&b, o, 2, o.Style.Clean(unlocked)+"; "+verification(f, o))
+	b.WriteString("\n" + o.Style.Paint(Header, o.say("Smallest change that helps")) + "\n")
+	wrapped(&b, o, 2, o.say(f.Description))
+	wrapped(&b, o, 2, o.say(unlocked)+"; "+verification(f, o))
 	if f.Owner != "" {
-		wrapped(&b, o, 2, o.Style.Clean(InOwner(f)))
+		wrapped(&b, o, 2, o.say(InOwner(f)))
 	}
 	if f.Command != "" {
 		b.WriteString("    " + o.Style.Clean(Called(o.Program, f.Command)) + "\n")
@@ -227,7 +227,7 @@ func recreate(b *strings.Builder, f *diagnosticsv1alpha1.Fix, o Options) {
 	if !f.Recreate || f.Owner != "" {
 		return
 	}
-	wrapped(b, o, 2, "an existing pod cannot be changed this way; recreate it:")
+	wrapped(b, o, 2, o.say("an existing pod cannot be changed this way; recreate it:"))
 	b.WriteString("    kubectl replace --force -f - <<'EOF'\n")
 	for line := range strings.Lines(f.Manifest) {
 		b.WriteString("    " + o.Style.Clean(strings.TrimRight(line, "\n")) + "\n")
@@ -247,9 +247,9 @@ func placement(w io.Writer, p *diagnosticsv1alpha1.Placement, o Options) error {
 	}
 	var b strings.Builder
 	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Paint(Header, o.Style.Clean(title)))
+	wrapped(&b, o, 0, o.Style.Paint(Header, o.say(title)))
 	if p.Note != "" {
-		wrapped(&b, o, 2, o.Style.Clean(p.Note))
+		wrapped(&b, o, 2, o.say(p.Note))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil || len(p.Scores) == 0 {
 		return err

@@ -22,9 +22,9 @@ func Quota(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, o Options) erro
 	if q.Reason != "" {
 		summary += ": " + q.Reason
 	}
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(summary)))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.say(summary)))
 	for _, note := range quotaNotes(q) {
-		wrapped(&b, o, 2, o.Style.Paint(Warn, o.Style.Clean(note)))
+		wrapped(&b, o, 2, o.Style.Paint(Warn, o.say(note)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -50,9 +50,9 @@ func quotaLine(q *diagnosticsv1alpha1.QuotaExplanation, o Options) string {
 	if !q.Lends {
 		lending = "does not lend min"
 	}
-	parts := []string{o.Style.Paint(Strong, o.Style.Clean(q.Namespace+"/"+q.Name)), o.Style.Clean("parent " + orNone(q.Parent)), o.Style.Clean(tree), lending}
+	parts := []string{o.Style.Paint(Strong, o.Style.Clean(q.Namespace+"/"+q.Name)), o.say("parent " + orNone(q.Parent)), o.say(tree), o.say(lending)}
 	if len(q.Namespaces) > 0 {
-		parts = append(parts, o.Style.Clean("for pods of "+strings.Join(q.Namespaces, ", ")))
+		parts = append(parts, o.say("for pods of "+strings.Join(q.Namespaces, ", ")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -173,10 +173,10 @@ func quotaRefusals(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, o Optio
 	var b strings.Builder
 	for i := range q.Refused {
 		r := &q.Refused[i]
-		wrapped(&b, o, 2, o.Style.Mark(Bad)+" "+o.Style.Paint(Strong, o.Style.Clean(r.Namespace+"/"+r.Name))+" "+o.Style.Clean(r.Code+": "+r.Message))
+		wrapped(&b, o, 2, o.Style.Mark(Bad)+" "+o.Style.Paint(Strong, o.Style.Clean(r.Namespace+"/"+r.Name))+" "+o.Style.Clean(r.Code)+": "+o.say(r.Message))
 	}
 	if q.RefusedOmitted > 0 {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s; --pods lists more", phrase.Counted(int(q.RefusedOmitted), "more pod"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(fmt.Sprintf("and %s; --pods lists more", phrase.Counted(int(q.RefusedOmitted), "more pod")))))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

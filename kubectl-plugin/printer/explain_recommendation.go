@@ -18,10 +18,10 @@ func Recommendation(w io.Writer, r *diagnosticsv1alpha1.RecommendationExplanatio
 	var b strings.Builder
 	wrapped(&b, o, 0, recommendationLine(r, o))
 	for _, note := range r.Notes {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(note)))
 	}
 	if len(r.Containers) == 0 {
-		wrapped(&b, o, 2, o.Style.Paint(Warn, "no recommendation yet"))
+		wrapped(&b, o, 2, o.Style.Paint(Warn, o.say("no recommendation yet")))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -35,12 +35,12 @@ func Recommendation(w io.Writer, r *diagnosticsv1alpha1.RecommendationExplanatio
 }
 
 func recommendationLine(r *diagnosticsv1alpha1.RecommendationExplanation, o Options) string {
-	parts := []string{o.Style.Paint(Strong, o.Style.Clean(r.Namespace+"/"+r.Name)), "for " + o.Style.Clean(r.Target)}
+	parts := []string{o.Style.Paint(Strong, o.Style.Clean(r.Namespace+"/"+r.Name)), o.say("for " + r.Target)}
 	if r.Pods != nil {
 		parts = append(parts, phrase.Counted(int(*r.Pods), "pod"))
 	}
 	if r.UpdatedAt == nil {
-		parts = append(parts, o.Style.Paint(Warn, "not processed by the recommender yet"))
+		parts = append(parts, o.Style.Paint(Warn, o.say("not processed by the recommender yet")))
 	} else {
 		parts = append(parts, "recommended "+Ago(o.Now, r.UpdatedAt))
 	}
@@ -127,14 +127,14 @@ func recommendationApplication(w io.Writer, a *diagnosticsv1alpha1.Recommendatio
 	}
 	role := applicationRole(a.State)
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(a.Message)))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.say(a.Message)))
 	if a.Budget > 0 {
 		budget := fmt.Sprintf("budget: %d of %s used in %s; a pod is not resized again for %s", a.BudgetUsed, phrase.Counted(int(a.Budget), "pod"),
 			seconds(a.BudgetSeconds), seconds(a.CoolDownSeconds))
 		if a.LastAppliedAt != nil {
 			budget += "; the last one was " + Ago(o.Now, a.LastAppliedAt)
 		}
-		wrapped(&b, o, 2, o.Style.Paint(Dim, budget))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(budget)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -151,7 +151,7 @@ func applicationPods(w io.Writer, a *diagnosticsv1alpha1.RecommendationApplicati
 	if min(most, len(a.Pods)) == 0 {
 		return nil
 	}
-	t := table{indent: 2, columns: []column{{header: "POD", flexible: 16}, {header: "CHANGE", flexible: 20}, {header: "WHY-NOT", flexible: 16}}}
+	t := table{indent: 2, columns: []column{{header: "POD", flexible: 16}, {header: "CHANGE", flexible: 20}, {header: "WHY-NOT", flexible: 16, says: true}}}
 	for i := range a.Pods[:min(most, len(a.Pods))] {
 		pod := &a.Pods[i]
 		t.add(text(pod.Name), text(changes(pod.Containers)), painted(Warn, whyNot(pod, o)))

@@ -14,17 +14,17 @@ func findings(w io.Writer, found []diagnosticsv1alpha1.Finding, o Options) error
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString("\n" + o.Style.Paint(Header, "Findings") + "\n")
+	b.WriteString("\n" + o.Style.Paint(Header, o.say("Findings")) + "\n")
 	for i := range found {
 		f := &found[i]
 		role := SeverityRole(f.Severity)
-		line := fmt.Sprintf("%s %s %s %s", o.Style.Mark(role), o.Style.Paint(role, o.Style.Clean(string(f.Severity))), o.Style.Clean(f.Code), o.Style.Clean(f.Message))
+		line := fmt.Sprintf("%s %s %s %s", o.Style.Mark(role), o.Style.Paint(role, o.Style.Clean(string(f.Severity))), o.Style.Clean(f.Code), o.say(f.Message))
 		if f.Object != nil {
 			line += o.Style.Paint(Dim, o.Style.Clean(" ("+Source(f.Object, o.Wide)+")"))
 		}
 		wrapped(&b, o, 2, line)
 		if f.Hint != "" {
-			wrapped(&b, o, 4, o.Style.Paint(Dim, "hint: ")+o.Style.Clean(Called(o.Program, f.Hint)))
+			wrapped(&b, o, 4, o.Style.Paint(Dim, o.label("hint"))+o.say(Called(o.Program, f.Hint)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -60,7 +60,7 @@ func origin(w io.Writer, from diagnosticsv1alpha1.Origin, o Options) error {
 	}
 	var b strings.Builder
 	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Paint(Dim, o.Style.Clean(line)))
+	wrapped(&b, o, 0, o.Style.Paint(Dim, o.say(line)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

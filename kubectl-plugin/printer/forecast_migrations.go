@@ -19,12 +19,12 @@ const loadColumn = "LOAD"
 // MigrationForecast prints what the descheduler would move, and what that does to the load of the nodes.
 func MigrationForecast(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Options) error {
 	var b strings.Builder
-	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(f.Message)))
+	wrapped(&b, o, 0, o.Style.Paint(Strong, o.say(f.Message)))
 	if f.DryRun {
-		wrapped(&b, o, 2, o.Style.Paint(Warn, "dryRun is true: koord-descheduler records evictions and makes none"))
+		wrapped(&b, o, 2, o.Style.Paint(Warn, o.say("dryRun is true: koord-descheduler records evictions and makes none")))
 	}
 	for _, note := range f.Notes {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(note)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(note)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -46,7 +46,7 @@ func forecastMoves(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "ROUND", right: true}, {header: "IN", right: true}, {header: "POD", flexible: 16}, {header: "FROM", flexible: 10}, {header: "TO", flexible: 10},
-		{header: "ALSO-FITS", wide: true}, {header: "USES", wide: true}, {header: "REASON", flexible: 20, drop: 1}, {header: "KEYS", wide: true},
+		{header: "ALSO-FITS", wide: true}, {header: "USES", wide: true}, {header: "REASON", flexible: 20, drop: 1, says: true}, {header: "KEYS", wide: true},
 	}}
 	for i := range f.Moves {
 		m := &f.Moves[i]
@@ -89,7 +89,7 @@ func forecastNodes(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 	t := table{indent: 2, columns: []column{
 		{header: "NODE", flexible: 10}, {header: "POOL", wide: true}, {header: "CLASS"}, {header: "THEN"}, {header: "RESOURCE", flexible: 6},
 		{header: loadColumn, drop: 1, terminal: true}, {header: "BEFORE", right: true}, {header: "AFTER", right: true},
-		{header: "LOW", right: true, drop: 2}, {header: "HIGH", right: true, drop: 2}, {header: "WHY", wide: true},
+		{header: "LOW", right: true, drop: 2}, {header: "HIGH", right: true, drop: 2}, {header: "WHY", wide: true, says: true},
 	}}
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -204,7 +204,7 @@ func forecastPools(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 		if what == "" {
 			what = fmt.Sprintf("%d underutilized, %d overutilized; pods still leave", p.Underutilized, p.Overutilized)
 		}
-		wrapped(&b, o, 2, o.Style.Clean(fmt.Sprintf("%s, last round: %s", name, what)))
+		wrapped(&b, o, 2, o.say(fmt.Sprintf("%s, last round: %s", name, what)))
 	}
 	if b.Len() == 0 {
 		return nil
@@ -227,7 +227,7 @@ func forecastStays(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 	if err := title(w, "Pods that stay", o); err != nil {
 		return err
 	}
-	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 10}, {header: "POD", flexible: 16}, {header: "REASON", flexible: 20}}}
+	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 10}, {header: "POD", flexible: 16}, {header: "REASON", flexible: 20, says: true}}}
 	for i := range f.Stays {
 		s := &f.Stays[i]
 		t.add(text(s.Node), text(s.Namespace+"/"+s.Name), text(s.Reason))

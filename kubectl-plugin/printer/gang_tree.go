@@ -22,7 +22,7 @@ var gangTreeColumns = []column{
 	{header: "RUN", right: true},
 	{header: "NODE", flexible: 10, drop: 2},
 	{header: "NETWORK", flexible: 12, drop: 4},
-	{header: "REASON", flexible: 24, drop: 3},
+	{header: "REASON", flexible: 24, drop: 3, says: true},
 }
 
 // gangTree is a tree of gangs that is drawn.

@@ -18,11 +18,11 @@ func history(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Options
 	if len(s.History) == 0 && len(s.Siblings) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, "Scheduling attempts")); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, o.say("Scheduling attempts"))); err != nil {
 		return err
 	}
 	t := table{indent: 2, columns: []column{
-		{header: "ATTEMPT", right: true}, {header: "TIME"}, {header: "AGE", right: true, drop: 2}, {header: "OUTCOME"}, {header: "NODE", flexible: 12, drop: 1}, {header: "WHY", flexible: 40},
+		{header: "ATTEMPT", right: true}, {header: "TIME"}, {header: "AGE", right: true, drop: 2}, {header: "OUTCOME"}, {header: "NODE", flexible: 12, drop: 1}, {header: "WHY", flexible: 40, says: true},
 	}}
 	for i := range s.History {
 		attempt := &s.History[i]
@@ -44,13 +44,13 @@ func differences(w io.Writer, attempts []diagnosticsv1alpha1.SchedulingAttempt, 
 	for i := 1; i < len(attempts); i++ {
 		if len(attempts[i].Differences) > 0 {
 			line := fmt.Sprintf("%d %s %d: %s", attempts[i-1].Number, o.Style.Arrow(), attempts[i].Number, strings.Join(attempts[i].Differences, "; "))
-			wrapped(&b, o, 4, o.Style.Clean(line))
+			wrapped(&b, o, 4, o.say(line))
 		}
 	}
 	if b.Len() == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n%s", o.Style.Paint(Header, "Changes between attempts"), b.String())
+	_, err := fmt.Fprintf(w, "\n%s\n%s", o.Style.Paint(Header, o.say("Changes between attempts")), b.String())
 	return err
 }
 
@@ -108,7 +108,7 @@ func siblings(w io.Writer, list []diagnosticsv1alpha1.SiblingAttempt, o Options)
 	if len(list) == 0 {
 		return nil
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, "Other pods of the same workload")); err != nil {
+	if _, err := fmt.Fprintf(w, "\n%s\n", o.Style.Paint(Header, o.say("Other pods of the same workload"))); err != nil {
 		return err
 	}
 	t := table{indent: 2, columns: []column{{header: "POD", flexible: 20}, {header: "TIME"}, {header: "OUTCOME"}, {header: "NODE", flexible: 12}}}

@@ -51,7 +51,7 @@ func TestLegendIsInChinese(t *testing.T) {
 	if err := Legend(&b, "KOORD1102", Options{Language: messages.Chinese, Width: 60, Program: "kubectl koord"}); err != nil {
 		t.Fatal(err)
 	}
-	want := "\n代码\n  KOORD1102 节点用量加上该 Pod\n    的预估用量超过负载感知阈值。\n    处理: 等待负载下降、减小请求，或提高阈值。\n"
+	want := "\n代码\n  KOORD1102 节点用量加上该 Pod 的预估用量超过负载感知阈\n    值。\n    处理: 等待负载下降、减小请求，或提高阈值。\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("legend (-want +got):\n%s", diff)
 	}

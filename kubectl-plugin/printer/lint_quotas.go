@@ -10,7 +10,7 @@ import (
 
 // QuotaLints prints the quotas of manifests with what koord-manager would answer, what is wrong with them, and how many that are.
 func QuotaLints(w io.Writer, list *diagnosticsv1alpha1.QuotaLintList, o Options) error {
-	t := table{columns: []column{{header: "QUOTA", flexible: 12}, {header: "ANSWER"}, {header: "FILE", flexible: 10, drop: 1}, {header: "DOCUMENT", right: true}}}
+	t := table{columns: []column{{header: "QUOTA", flexible: 12}, {header: "ANSWER", says: true}, {header: "FILE", flexible: 10, drop: 1}, {header: "DOCUMENT", right: true}}}
 	refused := 0
 	var found []diagnosticsv1alpha1.Finding
 	for i := range list.Items {

@@ -59,7 +59,7 @@ func hiddenNote(w io.Writer, hidden []string, o Options) error {
 		return nil
 	}
 	var b strings.Builder
-	wrapped(&b, o, 0, o.Style.Paint(Dim, "columns that did not fit: "+strings.Join(named, ", ")))
+	wrapped(&b, o, 0, o.Style.Paint(Dim, o.say("columns that did not fit: "+strings.Join(named, ", "))))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

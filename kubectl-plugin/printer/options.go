@@ -30,3 +30,9 @@ type Options struct {
 	// Now is the moment that ages are counted to.
 	Now time.Time
 }
+
+// say is a text in the language of the reader, safe for a terminal.
+func (o Options) say(english string) string { return o.Style.Clean(o.Language.Text(english)) }
+
+// label stands before a text that it names.
+func (o Options) label(english string) string { return o.say(english) + ": " }

@@ -44,7 +44,7 @@ func PlacementWaiting(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o O
 		return err
 	}
 	t := table{indent: 2, columns: []column{
-		{header: "POD", flexible: 16}, {header: "TO", flexible: 10}, {header: "WITHOUT", flexible: 10, wide: len(f.NewNodes) == 0 && f.Offers == 0}, {header: "REASON", flexible: 20, drop: 1},
+		{header: "POD", flexible: 16}, {header: "TO", flexible: 10}, {header: "WITHOUT", flexible: 10, wide: len(f.NewNodes) == 0 && f.Offers == 0}, {header: "REASON", flexible: 20, drop: 1, says: true},
 	}}
 	for i := range f.Waiting {
 		p := &f.Waiting[i]
@@ -122,7 +122,7 @@ func placementRefusals(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o 
 	if err := title(w, AgainstOneMore, o); err != nil {
 		return err
 	}
-	t := table{indent: 2, columns: []column{{header: "NODES", right: true}, {header: "CODE"}, {header: "REASON", flexible: 20}}}
+	t := table{indent: 2, columns: []column{{header: "NODES", right: true}, {header: "CODE"}, {header: "REASON", flexible: 20, says: true}}}
 	for i := range f.Copies.Groups {
 		g := &f.Copies.Groups[i]
 		t.add(text(fmt.Sprint(g.Count)), text(orNone(g.Code)), text(g.Message))

@@ -42,7 +42,7 @@ func Replay(w io.Writer, r PredictionReplay, o Options) error {
 	best := bestProfile(r.Profiles)
 	t := table{columns: []column{
 		{header: "PROFILE"}, {header: "EXCEEDED", right: true}, {header: "BY", right: true, drop: 2}, {header: "FREED", right: true},
-		{header: "PEAK", right: true, drop: 1}, {header: "HOW", flexible: 30, drop: 3},
+		{header: "PEAK", right: true, drop: 1}, {header: "HOW", flexible: 30, drop: 3, says: true},
 	}}
 	for i := range r.Profiles {
 		p := &r.Profiles[i]
@@ -62,7 +62,7 @@ func Replay(w io.Writer, r PredictionReplay, o Options) error {
 	}
 	var b strings.Builder
 	b.WriteString("\n")
-	wrapped(&b, o, 0, o.Style.Clean(replaySummary(r, best)))
+	wrapped(&b, o, 0, o.say(replaySummary(r, best)))
 	wrapped(&b, o, 0, o.Style.Paint(Dim, "EXCEEDED: share of predictions that were too low; BY: average shortfall over all predictions; FREED: share of the limits; PEAK: predicted over actual peak."))
 	_, err := io.WriteString(w, b.String())
 	return err

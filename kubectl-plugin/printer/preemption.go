@@ -24,10 +24,10 @@ func preemption(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) error
 		role = Good
 	}
 	var b strings.Builder
-	b.WriteString("\n" + o.Style.Paint(Header, "Preemption") + "\n")
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(p.Verdict)))+": "+o.Style.Clean(p.Message))
+	b.WriteString("\n" + o.Style.Paint(Header, o.say("Preemption")) + "\n")
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.Style.Clean(string(p.Verdict)))+": "+o.say(p.Message))
 	for _, declined := range p.Declined {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(declined.Plugin+" evicts no pods: "+declined.Message)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(declined.Plugin+" evicts no pods: "+declined.Message)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
@@ -60,7 +60,7 @@ func victims(w io.Writer, list []diagnosticsv1alpha1.PreemptionVictim, o Options
 	}
 	if left := len(list) - len(shown); left > 0 {
 		var b strings.Builder
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("and %s, shown with -o wide", phrase.Counted(left, "more pod"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(fmt.Sprintf("and %s, shown with -o wide", phrase.Counted(left, "more pod")))))
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -81,7 +81,7 @@ func stillRefused(w io.Writer, p *diagnosticsv1alpha1.Preemption, o Options) err
 		return nil
 	}
 	t := table{indent: 2, columns: []column{
-		{header: "NODES", right: true}, {header: "CODE"}, {header: "PLUGIN", drop: 1}, {header: "STILL REFUSED", flexible: 60},
+		{header: "NODES", right: true}, {header: "CODE"}, {header: "PLUGIN", drop: 1}, {header: "STILL REFUSED", flexible: 60, says: true},
 	}}
 	for i := range p.Refusals {
 		r := &p.Refusals[i]

@@ -37,9 +37,9 @@ func quotaDivision(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, d *diag
 	}
 	var b strings.Builder
 	for _, text := range slices.Concat(p.origin(), p.use()) {
-		wrapped(&b, o, 2, o.Style.Clean(text))
+		wrapped(&b, o, 2, o.say(text))
 	}
-	wrapped(&b, o, 2, o.Style.Clean(p.division()))
+	wrapped(&b, o, 2, o.say(p.division()))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func quotaDivision(w io.Writer, q *diagnosticsv1alpha1.QuotaExplanation, d *diag
 	}
 	b.Reset()
 	for _, text := range slices.Concat(p.rounds(), p.back()) {
-		wrapped(&b, o, 2, o.Style.Clean(text))
+		wrapped(&b, o, 2, o.say(text))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -39,7 +39,7 @@ func misplacedNotes(w io.Writer, items []diagnosticsv1alpha1.QuotaOverview, o Op
 	var b strings.Builder
 	for i := range items {
 		if q := &items[i]; q.Misplaced != "" {
-			wrapped(&b, o, 0, o.Style.Paint(Warn, misplacedMark)+" "+o.Style.Clean(q.Namespace+"/"+q.Name+": "+q.Misplaced))
+			wrapped(&b, o, 0, o.Style.Paint(Warn, misplacedMark)+" "+o.Style.Clean(q.Namespace+"/"+q.Name)+": "+o.say(q.Misplaced))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -68,7 +68,7 @@ func quotaColumns(resources []corev1.ResourceName) []column {
 			column{header: title + "-MIN", right: true, drop: 5 + i}, column{header: title + "-USED", right: true, drop: i},
 			column{header: title + "-REQ", right: true, drop: 3 + i}, column{header: title + "-MAX", right: true, wide: true})
 	}
-	return append(columns, column{header: "REASON", flexible: 24, wide: true})
+	return append(columns, column{header: "REASON", flexible: 24, wide: true, says: true})
 }
 
 // quotaCells are the cells of quotaColumns.

@@ -24,7 +24,7 @@ var recommendationColumns = []column{
 	{header: "OBSERVED", right: true, drop: 3},
 	{header: "APPLY"},
 	{header: "AGE", right: true, drop: 1},
-	{header: "REASON", flexible: 20, wide: true},
+	{header: "REASON", flexible: 20, wide: true, says: true},
 }
 
 // Recommendations prints a row for each container: what it requests and what is recommended, what that saves in all pods, and how

@@ -54,7 +54,7 @@ func reservationColumns(resources []corev1.ResourceName) []column {
 		title := resourceTitle(name)
 		columns = append(columns, column{header: title, right: true, drop: 2 * i}, column{header: title + "-FREE", right: true, drop: 2*i + 1})
 	}
-	return append(columns, column{header: "EXPIRES", right: true, drop: 6}, column{header: "OWNERS", wide: true}, column{header: "REASON", flexible: 24, drop: 7})
+	return append(columns, column{header: "EXPIRES", right: true, drop: 6}, column{header: "OWNERS", wide: true}, column{header: "REASON", flexible: 24, drop: 7, says: true})
 }
 
 func reservationRole(state diagnosticsv1alpha1.ReservationState) Role {

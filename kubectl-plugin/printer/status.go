@@ -17,7 +17,7 @@ type Part struct {
 // Parts prints an installation, one part a row.
 func Parts(w io.Writer, parts []Part, o Options) error {
 	t := table{columns: []column{
-		{header: "NAME", flexible: 24}, {header: "STATE"}, {header: "READY", drop: 1}, {header: "DETAIL", flexible: 24},
+		{header: "NAME", flexible: 24}, {header: "STATE"}, {header: "READY", drop: 1}, {header: "DETAIL", flexible: 24, says: true},
 	}}
 	for _, part := range parts {
 		t.add(text(part.Name), painted(part.Role, part.State), text(orNone(part.Ready)), text(orNone(part.Detail)))

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"koordinator.sh/koord/messages"
 )
 
 const (
@@ -26,6 +28,8 @@ type column struct {
 	flexible int
 	// wide columns are for -o wide only.
 	wide bool
+	// says is true for a column of messages, which are translated.
+	says bool
 	// terminal columns are drawings, left out where the output is read by a program.
 	terminal bool
 }
@@ -57,7 +61,7 @@ func (t *table) render(w io.Writer, o Options) ([]string, error) {
 		o.Width = 0
 	}
 	shown := t.visible(o)
-	texts := t.painted(shown, o.Style)
+	texts := t.painted(shown, o)
 	natural := t.widths(shown, texts, o)
 	widths := natural
 	var hidden []int
@@ -81,7 +85,7 @@ func (t *table) render(w io.Writer, o Options) ([]string, error) {
 	if !o.NoHeaders {
 		headers := make([]string, len(shown))
 		for i, c := range shown {
-			headers[i] = o.Style.Paint(Header, t.columns[c].header)
+			headers[i] = o.Style.Paint(Header, o.Language.Text(t.columns[c].header))
 		}
 		t.line(&b, shown, widths, headers, o)
 	}
@@ -112,14 +116,18 @@ func (t *table) visible(o Options) []int {
 	return shown
 }
 
-func (t *table) painted(shown []int, s Style) [][]string {
+func (t *table) painted(shown []int, o Options) [][]string {
 	texts := make([][]string, len(t.rows))
 	for r, row := range t.rows {
 		texts[r] = make([]string, len(shown))
 		for i, c := range shown {
 			texts[r][i] = row[c].text
-			if !row[c].styled {
-				texts[r][i] = s.Paint(row[c].role, s.Clean(row[c].text))
+			switch {
+			case row[c].styled:
+			case t.columns[c].says:
+				texts[r][i] = o.Style.Paint(row[c].role, o.say(row[c].text))
+			default:
+				texts[r][i] = o.Style.Paint(row[c].role, o.Style.Clean(row[c].text))
 			}
 		}
 	}
@@ -130,7 +138,7 @@ func (t *table) widths(shown []int, texts [][]string, o Options) []int {
 	widths := make([]int, len(shown))
 	for i, c := range shown {
 		if !o.NoHeaders {
-			widths[i] = ansi.StringWidth(t.columns[c].header)
+			widths[i] = ansi.StringWidth(o.Language.Text(t.columns[c].header))
 		}
 		for _, row := range texts {
 			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
@@ -217,7 +225,11 @@ func wrapped(b *strings.Builder, o Options, indent int, s string) {
 	}
 	lines := []string{s}
 	if room := o.Width - hanging; o.Width > 0 && room > 0 {
-		lines = strings.Split(ansi.Hardwrap(ansi.Wrap(s, room, ""), room, false), "\n")
+		if o.Language == messages.Chinese {
+			lines = messages.Wrap(s, room)
+		} else {
+			lines = strings.Split(ansi.Hardwrap(ansi.Wrap(s, room, ""), room, false), "\n")
+		}
 	}
 	for _, line := range lines {
 		b.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+line, " ") + "\n")

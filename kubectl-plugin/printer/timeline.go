@@ -25,7 +25,7 @@ func ObjectTimeline(w io.Writer, timeline *diagnosticsv1alpha1.ObjectTimeline, o
 // printTimeline prints entries and notes; to which object it happened is a column where that is not always the one asked about.
 func printTimeline(w io.Writer, entries []diagnosticsv1alpha1.TimelineEntry, notes []string, o Options) error {
 	layout := TimelineLayout(entries)
-	columns := []column{{header: "TIME"}, {header: "BY", drop: 2}, {header: "OBJECT", flexible: 16}, {header: "EVENT"}, {header: "MESSAGE", flexible: 48}}
+	columns := []column{{header: "TIME"}, {header: "BY", drop: 2}, {header: "OBJECT", flexible: 16}, {header: "EVENT", says: true}, {header: "MESSAGE", flexible: 48, says: true}}
 	alone := !slices.ContainsFunc(entries, func(entry diagnosticsv1alpha1.TimelineEntry) bool { return entry.Object != nil })
 	if alone {
 		columns = slices.Delete(columns, 2, 3)
@@ -49,7 +49,7 @@ func printTimeline(w io.Writer, entries []diagnosticsv1alpha1.TimelineEntry, not
 	}
 	var b strings.Builder
 	for _, note := range notes {
-		wrapped(&b, o, 0, o.Style.Paint(Dim, o.Style.Clean(note)))
+		wrapped(&b, o, 0, o.Style.Paint(Dim, o.say(note)))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -32,9 +32,9 @@ var operatorSigns = map[diagnosticsv1alpha1.Operator]string{
 // terminal a floating bar shows what each term takes away or adds.
 func Waterfall(w io.Writer, fall *diagnosticsv1alpha1.Waterfall, o Options) error {
 	t := table{indent: 2, columns: []column{
-		{header: "OP"}, {header: "TERM", flexible: 16}, {header: "VALUE", right: true}, {header: "UNIT"},
-		{header: "RUNNING", drop: 2, terminal: true}, {header: "SOURCE", drop: 1, flexible: 20}, {header: "AGE"},
-		{header: "NOTE", flexible: 20, drop: 3},
+		{header: "OP"}, {header: "TERM", flexible: 16, says: true}, {header: "VALUE", right: true}, {header: "UNIT", says: true},
+		{header: "RUNNING", drop: 2, terminal: true}, {header: "SOURCE", drop: 1, flexible: 20, says: true}, {header: "AGE"},
+		{header: "NOTE", flexible: 20, drop: 3, says: true},
 	}}
 	running, scale := int64(0), largest(fall.Terms)
 	for i := range fall.Terms {

@@ -52,7 +52,7 @@ func drainPods(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) err
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "POD", flexible: 16}, {header: "FROM", flexible: 10, wide: len(f.Nodes) < 2}, {header: "OWNER", wide: true}, {header: "REQUESTS", wide: true},
-		{header: "ROUND", right: true}, {header: "TO", flexible: 10}, {header: "PDB", flexible: 8, drop: 2}, {header: "FLAGS", wide: true}, {header: "REASON", flexible: 20, drop: 1},
+		{header: "ROUND", right: true}, {header: "TO", flexible: 10}, {header: "PDB", flexible: 8, drop: 2}, {header: "FLAGS", wide: true}, {header: "REASON", flexible: 20, drop: 1, says: true},
 	}}
 	for i := range f.Pods {
 		p := &f.Pods[i]
@@ -112,7 +112,7 @@ func drainBudgets(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) 
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "NAME", flexible: 12}, {header: "PODS", right: true}, {header: "BLOCKED", right: true}, {header: "ALLOWED", right: true},
-		{header: "HEALTHY", right: true, drop: 2}, {header: "NEEDED", right: true, drop: 2}, {header: "ROUNDS", right: true}, {header: "MESSAGE", flexible: 20, drop: 1},
+		{header: "HEALTHY", right: true, drop: 2}, {header: "NEEDED", right: true, drop: 2}, {header: "ROUNDS", right: true}, {header: "MESSAGE", flexible: 20, drop: 1, says: true},
 	}}
 	for i := range f.Budgets {
 		b := &f.Budgets[i]
@@ -203,7 +203,7 @@ func drainGangs(w io.Writer, f *diagnosticsv1alpha1.DrainForecast, o Options) er
 	if err := title(w, "Gangs", o); err != nil {
 		return err
 	}
-	t := table{indent: 2, columns: []column{{header: "GANG", flexible: 12}, {header: "MEMBERS", right: true}, {header: "LEAVING", right: true}, {header: "UNPLACED", right: true}, {header: "MESSAGE", flexible: 20}}}
+	t := table{indent: 2, columns: []column{{header: "GANG", flexible: 12}, {header: "MEMBERS", right: true}, {header: "LEAVING", right: true}, {header: "UNPLACED", right: true}, {header: "MESSAGE", flexible: 20, says: true}}}
 	for i := range f.Gangs {
 		g := &f.Gangs[i]
 		t.add(text(g.Namespace+"/"+g.Name), text(fmt.Sprint(g.Members)), text(fmt.Sprint(g.Leaving)), drainUnplaced(g.Unplaced), text(g.Message))

@@ -23,7 +23,7 @@ func Withheld(list []diagnosticsv1alpha1.Withheld) string {
 }
 
 func withheld(w io.Writer, list []diagnosticsv1alpha1.Withheld, o Options) error {
-	return aside(w, o.Style.Paint(Dim, o.Style.Clean(Withheld(list))), o)
+	return aside(w, o.Style.Paint(Dim, o.say(Withheld(list))), o)
 }
 
 // aside prints a line after an empty one; nothing for an empty line.
@@ -53,5 +53,5 @@ func BeyondRights(s *diagnosticsv1alpha1.PodExplanationStatus) string {
 }
 
 func beyondRights(w io.Writer, s *diagnosticsv1alpha1.PodExplanationStatus, o Options) error {
-	return aside(w, o.Style.Clean(BeyondRights(s)), o)
+	return aside(w, o.say(BeyondRights(s)), o)
 }

@@ -1,0 +1,50 @@
+package printer
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"koordinator.sh/koord/messages"
+)
+
+func TestMainAnswersInChinese(t *testing.T) {
+	all := views(t)
+	for _, name := range []string{
+		"explain-pod-pending", "explain-pod-bound", "explain-node", "explain-quota", "explain-gang", "explain-eviction", "explain-migration",
+		"agent-evictions", "top-nodes", "top-quotas", "status", "whatif-drain", "placement",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := all[name](&out, Options{Width: 120, Language: messages.Chinese, Now: fixtureNow}); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("testdata", "chinese", name+".txt"), out.String())
+		})
+	}
+}
+
+// TestNoChineseLineIsWiderThanTheTerminal: a Chinese character takes two columns.
+func TestNoChineseLineIsWiderThanTheTerminal(t *testing.T) {
+	for name, show := range views(t) {
+		if strings.HasSuffix(name, "wide") || strings.HasSuffix(name, "-zh") {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			for width := 60; width <= 200; width++ {
+				var out bytes.Buffer
+				if err := show(&out, Options{Width: width, Language: messages.Chinese, Now: fixtureNow}); err != nil {
+					t.Fatal(err)
+				}
+				for line := range strings.Lines(out.String()) {
+					if got := ansi.StringWidth(strings.TrimSuffix(line, "\n")); got > width && !copyable(line) {
+						t.Fatalf("a line of %d columns on a terminal of %d: %q", got, width, line)
+					}
+				}
+			}
+		})
+	}
+}
