@@ -28,7 +28,9 @@ var (
 	verb = regexp.MustCompile(`%(?:\[(\d)\])?([sdqv])|%%`)
 	// punctuation divides sentences.
 	punctuation = regexp.MustCompile(`[,;:] |[()]`)
-	number      = regexp.MustCompile(`^[-+]?\d[\d.,]*$`)
+	// amount with its unit, as in 4 cores.
+	amount = regexp.MustCompile(`^[-+]?\d[\d.,]*\w* \w+$`)
+	number = regexp.MustCompile(`^[-+]?\d[\d.,]*$`)
 )
 
 func newFormat(english, chinese string) (*format, error) {
@@ -128,7 +130,7 @@ func (f *format) fits(at int, argument string) bool {
 	case 'v':
 		return balanced(argument) && (strings.HasSuffix(f.literals[at], ": ") || !strings.Contains(argument, "; "))
 	default:
-		word := !strings.Contains(argument, " ") || argument[0] >= '0' && argument[0] <= '9'
+		word := !strings.Contains(argument, " ") || amount.MatchString(argument)
 		return !punctuation.MatchString(argument) && (word || f.telling() && (at > 0 || f.literals[0] != ""))
 	}
 }

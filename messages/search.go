@@ -78,7 +78,7 @@ func (s *search) fill(f *format, arguments []string, depth int) (string, bool) {
 	return b.String(), true
 }
 
-// message is what was put into a format. Of a list there, what is known is translated.
+// message is what was put into a format. Of a list there, the texts that are known are translated.
 func (s *search) message(english string, depth int) (string, bool) {
 	translated, known := s.text(english, depth)
 	items := split(english)
@@ -86,6 +86,9 @@ func (s *search) message(english string, depth int) (string, bool) {
 		return translated, known
 	}
 	for i, item := range items {
+		if !strings.Contains(item, " ") {
+			continue // a name
+		}
 		var one bool
 		items[i], one = s.text(item, depth)
 		known = known || one

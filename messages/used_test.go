@@ -109,8 +109,8 @@ func textsOf(path string, all *strings.Builder) error {
 		case *ast.BasicLit:
 			all.WriteString(shape(joined(n)) + "\n")
 		case *ast.CallExpr:
-			// The function phrase.Counted makes a plural.
-			if name, ok := n.Fun.(*ast.SelectorExpr); ok && name.Sel.Name == "Counted" && len(n.Args) == 2 {
+			// The functions phrase.Counted and plural count things.
+			if name := called(n); (name == "Counted" || name == "plural") && len(n.Args) == 2 {
 				all.WriteString("1 " + shape(joined(n.Args[1])) + "\n% " + shape(joined(n.Args[1])) + "s\n")
 			}
 		}

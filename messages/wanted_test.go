@@ -11,11 +11,11 @@ import (
 )
 
 // wanted are the functions whose argument with that number is shown as it is.
-var wanted = map[string]int{"say": 0, "label": 0, "title": 1, "bind": 3}
+var wanted = map[string]int{"say": 0, "label": 0, "title": 1, "bind": 3, "hint": 1, "Say": 0}
 
 // TestHeadingsAndColumnsAreTranslated: what is declared as a text that people read has an entry.
 func TestHeadingsAndColumnsAreTranslated(t *testing.T) {
-	for _, folder := range []string{"kubectl-plugin"} {
+	for _, folder := range []string{"kubectl-plugin", "tui"} {
 		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
@@ -27,7 +27,7 @@ func TestHeadingsAndColumnsAreTranslated(t *testing.T) {
 			}
 			ast.Inspect(file, func(n ast.Node) bool {
 				if shown := shownBy(n); shown != nil {
-					english := joined(shown)
+					english := strings.TrimSpace(joined(shown))
 					if _, known := chinese().translate(english); !known && strings.ToUpper(english) != strings.ToLower(english) {
 						t.Errorf("%s: %q has no Chinese", set.Position(shown.Pos()), english)
 					}
@@ -51,14 +51,7 @@ func shownBy(n ast.Node) ast.Expr {
 			shown = n.Value
 		}
 	case *ast.CallExpr:
-		name := ""
-		switch f := n.Fun.(type) {
-		case *ast.Ident:
-			name = f.Name
-		case *ast.SelectorExpr:
-			name = f.Sel.Name
-		}
-		if at, ok := wanted[name]; ok && at < len(n.Args) {
+		if at, ok := wanted[called(n)]; ok && at < len(n.Args) {
 			shown = n.Args[at]
 		}
 	}
@@ -66,4 +59,15 @@ func shownBy(n ast.Node) ast.Expr {
 		return shown
 	}
 	return nil
+}
+
+// called is the name of the function or method of a call.
+func called(call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return ""
 }

@@ -132,7 +132,7 @@ func (c *changes) toList() tea.Cmd {
 // errorText is an error with what to do about it.
 func (c *changes) errorText(err error, width int) []string {
 	var lines []string
-	for _, line := range cell.Wrap(err.Error(), max(width-6, 20)) {
+	for _, line := range cell.Wrap(c.st.Say(err.Error()), max(width-6, 20)) {
 		lines = append(lines, "   "+c.st.Bad.Render(line))
 	}
 	if f, ok := finding.From(err); ok {

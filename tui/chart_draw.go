@@ -53,7 +53,7 @@ func (c *chart) drawOne(res history.Resource, r rect) []string {
 	}
 	drawn := c.chartOf(node, res, max(r.w-area.AxisWidth-2, 0))
 	drawn.Unit = unit
-	capacity := st.Bad.Render(st.Limit) + " " + st.Dim.Render("capacity")
+	capacity := st.Bad.Render(st.Limit) + " " + st.Dim.Render(st.Say("capacity"))
 	lines := []string{head, c.legend(story.ChartOrder, capacity, r.w), cell.Truncate("  "+c.pastNote(node, drawn.Recorded), r.w, st.Ellipsis)}
 	return append(lines, drawn.Draw(r.h-len(lines), st)...)
 }
@@ -89,7 +89,7 @@ func (c *chart) pastNote(node string, recorded int) string {
 	case len(before.moments) == 0:
 		return st.Warn.Render("no recorded usage: " + cell.Clean(before.missing))
 	case recorded == 0:
-		return st.Faint.Render("all data is live")
+		return st.Faint.Render(st.Say("all data is live"))
 	}
 	by := cell.Clean(before.by)
 	if before.asked > 1 {

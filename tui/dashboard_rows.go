@@ -66,7 +66,7 @@ func matterColumns() []grid.Column[matter] {
 		textColumn(column{Title: "FIRST", Width: 14, Max: 40, Ends: true}, func(r *matter) string { return r.about.key() }),
 		{Title: "WHY", Width: 20, Grow: 1,
 			Cell: func(r *matter, width int, st *style.Set) string {
-				return st.Plain.Render(cell.Clean(reasonText(r.text, width)))
+				return st.Plain.Render(cell.Clean(st.Say(reasonText(r.text, width))))
 			}},
 	}
 }

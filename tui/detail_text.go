@@ -13,6 +13,14 @@ type fact struct{ name, value string }
 
 const factWidth = 24
 
+// factText is the value of a fact: a sentence or a yes in the language of the reader, and a name as it is.
+func (m *Model) factText(f fact) string {
+	if text := orNone(f.value); strings.Contains(text, " ") || text == yesNo(true) || text == yesNo(false) {
+		return m.st.Say(text)
+	}
+	return orNone(f.value)
+}
+
 // heading is the first line of a text: the state of an object, its name, of which as much is shown as fits, and what is said beside it.
 func (m *Model) heading(state, name, beside string, width int) string {
 	if beside != "" {
@@ -27,8 +35,8 @@ func (m *Model) heading(state, name, beside string, width int) string {
 func (m *Model) factsText(facts []fact, width int) []string {
 	var lines []string
 	for _, f := range facts {
-		lead := "  " + m.st.Dim.Render(cell.Left(f.name, factWidth, m.st.Ellipsis)) + " "
-		for _, line := range cell.Wrap(orNone(f.value), max(width-factWidth-4, 10)) {
+		lead := "  " + m.st.Dim.Render(cell.Left(m.st.Say(f.name), factWidth, m.st.Ellipsis)) + " "
+		for _, line := range cell.Wrap(m.factText(f), max(width-factWidth-4, 10)) {
 			lines = append(lines, lead+m.st.Plain.Render(line))
 			lead = cell.Blank(factWidth + 3)
 		}
@@ -60,7 +68,7 @@ func (m *Model) nodeDetail(n *diagnostics.NodeOverview, width int) []string {
 	}
 	lines = append(lines, m.amountsText(nodeAmounts(n.CPU), nodeAmounts(n.Memory))...)
 	if len(n.Load.Operands) > 0 {
-		lines = append(lines, "", "  "+m.st.Dim.Render("LOAD-AWARE SCHEDULING"))
+		lines = append(lines, "", "  "+m.st.Dim.Render(m.st.Say("LOAD-AWARE SCHEDULING")))
 	}
 	for _, o := range n.Load.Operands {
 		lines = append(lines, m.factsText([]fact{{words(o.Name), valueOf(o.Value, o.Unit)}}, width)...)
@@ -114,9 +122,9 @@ func podAmounts(r diagnostics.PodResourceOverview) []amount {
 func (m *Model) amountsText(cpu, memory []amount) []string {
 	st := m.st
 	const column = 12
-	lines := []string{"", "  " + st.Dim.Render(cell.Left("RESOURCE", factWidth, "")+cell.Right("CPU", column, "")+cell.Right("MEMORY", column, ""))}
+	lines := []string{"", "  " + st.Dim.Render(cell.Left(st.Say("RESOURCE"), factWidth, "")+cell.Right("CPU", column, "")+cell.Right(st.Say("MEMORY"), column, ""))}
 	for i, c := range cpu {
-		lines = append(lines, "  "+st.Dim.Render(cell.Left(c.name, factWidth, ""))+
+		lines = append(lines, "  "+st.Dim.Render(cell.Left(st.Say(c.name), factWidth, ""))+
 			st.Bold.Render(cell.Right(known(c.value, quantity.Cores), column, ""))+
 			st.Bold.Render(cell.Right(known(memory[i].value, quantity.Bytes), column, "")))
 	}

@@ -162,7 +162,7 @@ func (m *Model) deviceFacts(o *diagnostics.DeviceOverview, width int) []string {
 		glyph, text := deviceMark(t.State, st)
 		line := "  " + st.Bold.Render(cell.Left(cell.Clean(t.Type), 6, st.Ellipsis)) + text.Render(glyph+" "+string(t.State)) + st.Plain.Render(fmt.Sprintf("  %d of %d healthy", t.Healthy, t.Devices))
 		if t.FreePercent != nil {
-			line += st.Plain.Render(fmt.Sprintf(", %s free, of them %d whole", deviceCount(*t.FreePercent), *t.IdleDevices))
+			line += st.Plain.Render(st.Say(fmt.Sprintf(", %s free, of them %d whole", deviceCount(*t.FreePercent), *t.IdleDevices)))
 		}
 		lines = append(lines, cell.Truncate(line, width, st.Ellipsis))
 		if t.Reason != "" {

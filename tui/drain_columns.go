@@ -54,7 +54,7 @@ func drainColumns() []grid.Column[drainRow] {
 		textColumn(column{Title: "POD", Width: 16, Max: 64, Ends: true}, func(r *drainRow) string { return r.Namespace + "/" + r.Name }),
 		textColumn(column{Title: drainFromColumn, Width: 8, Max: 40}, func(r *drainRow) string { return r.Node }),
 		drainColumn(column{Title: "TO", Width: 9, Max: 40, Compare: func(a, b *drainRow) int { return strings.Compare(a.To, b.To) }}, printer.DrainTo),
-		textColumn(column{Title: "REASON", Width: 20, Max: 80}, func(r *drainRow) string { return printer.DrainReason(r.DrainedPod) }),
+		textColumn(column{Title: "REASON", Says: true, Width: 20, Max: 80}, func(r *drainRow) string { return printer.DrainReason(r.DrainedPod) }),
 		textColumn(column{Title: "PDB", Width: 8, Max: 24, Drop: 1}, func(r *drainRow) string { return r.Budget }),
 		textColumn(column{Title: "OWNER", Width: 12, Max: 40, Wide: true, Drop: 2}, func(r *drainRow) string { return r.Owner }),
 		textColumn(column{Title: "REQUESTS", Width: 12, Max: 60, Wide: true, Drop: 3}, func(r *drainRow) string { return printer.ForecastAmounts(r.Requests) }),

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/messages"
 	"koordinator.sh/koord/tui/internal/style"
 )
 
@@ -28,6 +29,9 @@ func appearanceOf(o Options) (style.Appearance, error) {
 		return style.Appearance{}, err
 	}
 	a := style.Appearance{ASCII: o.ASCII || !takesUnicode(env), Theme: theme}
+	if messages.Chosen(func(name string) string { return env[name] }) == messages.Chinese && !a.ASCII {
+		a.Language = messages.Chinese
+	}
 	switch o.Color {
 	case "", "auto":
 		a.Profile = detected(o.Out, o.Environ, env)

@@ -109,7 +109,7 @@ func (m *Model) forecastHead(f *diagnostics.MigrationForecast, width int) []stri
 // headText is a sentence above a table, in some lines at most: cut where it needs more.
 func (m *Model) headText(text string, most, width int) []string {
 	room := max(width-2, 1)
-	lines := cell.Wrap(text, room)
+	lines := cell.Wrap(m.st.Say(text), room)
 	if len(lines) > most {
 		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
 	}
@@ -145,7 +145,7 @@ func moveColumns() []grid.Column[moveRow] {
 				}
 				return st.OK.Render(moveTarget(r))
 			}},
-		textColumn(column{Title: "REASON", Width: 20, Max: 80, Drop: 1}, func(r *moveRow) string { return r.Reason }),
+		textColumn(column{Title: "REASON", Says: true, Width: 20, Max: 80, Drop: 1}, func(r *moveRow) string { return r.Reason }),
 		textColumn(column{Title: "PLUGIN", Width: 11, Max: 24, Drop: 2}, func(r *moveRow) string { return r.Plugin }),
 		textColumn(column{Title: "USES", Width: 8, Max: 40, Wide: true, Drop: 3}, moveUsage),
 		textColumn(column{Title: "ALSO-FITS", Width: 10, Max: 60, Wide: true, Drop: 4}, func(r *moveRow) string { return strings.Join(r.Alternatives, ",") }),

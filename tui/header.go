@@ -27,7 +27,7 @@ func (m *Model) drawHeader(width int) string {
 	}
 	right := m.freshness()
 	if m.readOnly {
-		right = st.Badge.Render("read-only") + "  " + right
+		right = st.Badge.Render(st.Say("read-only")) + "  " + right
 	}
 	room := width - cell.Width(right) - 2
 	return cell.Left(left, room, st.Ellipsis) + " " + right + " "
@@ -48,20 +48,20 @@ func (m *Model) freshness() string {
 	}
 	if !state.known {
 		if m.failed(state) {
-			return st.Bad.Render(st.Cross + " no data")
+			return st.Bad.Render(st.Cross + " " + st.Say("no data"))
 		}
-		return st.Dim.Render(st.Late + " loading")
+		return st.Dim.Render(st.Late + " " + st.Say("loading"))
 	}
 	age := state.age(m.clock.Now())
 	text := quantity.Age(age) + " ago"
 	once := m.page().screen.once
 	switch {
 	case once && state.busy:
-		return st.Dim.Render(st.Late + " asking again, " + text)
+		return st.Dim.Render(st.Late + " " + st.Say("asking again, "+text))
 	case once && state.err != nil, !once && age > 3*m.pace(state):
-		return st.Warn.Render(st.Late + " stale, " + text)
+		return st.Warn.Render(st.Late + " " + st.Say("stale, "+text))
 	}
-	return st.OK.Render(st.Good) + st.Dim.Render(" "+text)
+	return st.OK.Render(st.Good) + st.Dim.Render(" "+st.Say(text))
 }
 
 // drawSummary is the co-location story of the cluster: a line a resource, and where there is room the legend.
@@ -84,7 +84,7 @@ func (m *Model) summaryLine(name string, p story.Parts, unit func(int64) string,
 	st := m.st
 	head := "  " + st.Dim.Render(name) + " "
 	if forbidden(m.nodes.err) && !m.nodes.known {
-		return head + st.Faint.Render("unknown: no permission to list nodes")
+		return head + st.Faint.Render(st.Say("unknown: no permission to list nodes"))
 	}
 	if p.Nodes == 0 {
 		return head + st.Faint.Render(strings.Repeat(st.Limit, max(width-cell.Width(head)-2, 0)))
@@ -106,7 +106,7 @@ func (m *Model) storyText(p story.Parts, unit func(int64) string, suffix string,
 	num := func(v int64) string { return st.Bold.Render(unit(v)) }
 	share := func(v int64) string { return st.Dim.Render(" (" + quantity.Percent(v, p.Capacity) + ")") }
 	arrow := st.Faint.Render(" " + st.Arrow + " ")
-	used := st.Faint.Render("unknown")
+	used := st.Faint.Render(st.Say("unknown"))
 	batchUsed, requested, prodRequested := used, used, used
 	if p.Measured > 0 {
 		used, batchUsed = num(p.ProdUsed)+share(p.ProdUsed), num(p.BatchUsed)
@@ -115,20 +115,20 @@ func (m *Model) storyText(p story.Parts, unit func(int64) string, suffix string,
 		requested, prodRequested = num(p.ProdRequested), num(p.ProdRequested)+share(p.ProdRequested)
 	}
 	if !long {
-		return st.Dim.Render("prod req ") + requested + arrow + st.Dim.Render("used ") + used + arrow +
-			st.Dim.Render("batch ") + batchUsed + st.Dim.Render("/") + num(p.BatchOffered)
+		return st.Dim.Render(st.Say("prod req ")) + requested + arrow + st.Dim.Render(st.Say("used ")) + used + arrow +
+			st.Dim.Render(st.Say("batch ")) + batchUsed + st.Dim.Render("/") + num(p.BatchOffered)
 	}
-	return num(p.Capacity) + st.Dim.Render(suffix) + st.Faint.Render(" "+st.Sep+" ") +
-		st.Dim.Render("prod requests ") + prodRequested + arrow +
-		st.Dim.Render("uses ") + used + arrow +
-		st.Dim.Render("batch offered ") + num(p.BatchOffered) + st.Dim.Render(", used ") + batchUsed
+	return num(p.Capacity) + st.Dim.Render(st.Say(suffix)) + st.Faint.Render(" "+st.Sep+" ") +
+		st.Dim.Render(st.Say("prod requests ")) + prodRequested + arrow +
+		st.Dim.Render(st.Say("uses ")) + used + arrow +
+		st.Dim.Render(st.Say("batch offered ")) + num(p.BatchOffered) + st.Dim.Render(st.Say(", used ")) + batchUsed
 }
 
 // legend names areas, closer together where they do not fit otherwise.
 func (m *Model) legend(areas []style.Area, more string, width int) string {
 	var out []string
 	for _, a := range areas {
-		out = append(out, m.st.Areas.Swatch(a, m.st.Full)+" "+m.st.Dim.Render(a.String()))
+		out = append(out, m.st.Areas.Swatch(a, m.st.Full)+" "+m.st.Dim.Render(m.st.Say(a.String())))
 	}
 	if more != "" {
 		out = append(out, more)
@@ -144,9 +144,9 @@ func (m *Model) legend(areas []style.Area, more string, width int) string {
 func (m *Model) census() string {
 	st, s := m.st, m.summary
 	if !m.nodes.known {
-		return "  " + st.Faint.Render("nodes unknown")
+		return "  " + st.Faint.Render(st.Say("nodes unknown"))
 	}
-	line := "  " + st.Plain.Render(plural(s.nodes, "node"))
+	line := "  " + st.Plain.Render(st.Say(plural(s.nodes, "node")))
 	unseen := "without data"
 	if unknown.Of(m.nodes.value.Unknown).Has(unknown.NodeMetrics, unknown.SchedulerConfiguration) {
 		unseen = "with unknown load"
@@ -158,7 +158,7 @@ func (m *Model) census() string {
 	}{{s.hot, loadHot, "hot"}, {s.late, loadExpired, "with stale data"}, {s.unseen, loadUnknown, unseen}, {s.notReady, notReady, "not ready"}} {
 		if c.n > 0 {
 			glyph, text := stateMark(c.state, st)
-			line += "  " + text.Render(fmt.Sprintf("%s %d %s", glyph, c.n, c.word))
+			line += "  " + text.Render(glyph+" "+st.Say(fmt.Sprintf("%d %s", c.n, c.word)))
 		}
 	}
 	return line
@@ -180,12 +180,12 @@ func (m *Model) drawTitle(width int) string {
 		shown = " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
 	} else if lines, room := m.text(m.frame()); len(lines) > room {
 		from := min(m.page().scroll, len(lines)-room)
-		shown = st.Dim.Render(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines)))
+		shown = st.Dim.Render(st.Say(fmt.Sprintf(" lines %d-%d of %d", from+1, from+room, len(lines))))
 	}
 	shown = cell.Truncate(shown, width*3/4, st.Ellipsis)
 	rule := st.Rule + " "
 	// A long name gives way to how much of it is shown.
-	title := cell.Truncate(m.page().title(), width-cell.Width(rule)-cell.Width(shown)-1, st.Ellipsis)
+	title := cell.Truncate(st.Say(m.page().title()), width-cell.Width(rule)-cell.Width(shown)-1, st.Ellipsis)
 	left := st.Faint.Render(rule) + st.Title.Render(title) + shown + " "
 	return left + st.Faint.Render(strings.Repeat(st.Rule, max(width-cell.Width(left), 0)))
 }
@@ -202,17 +202,17 @@ func (m *Model) tableTitle(t *rows) string {
 	st := m.st
 	count := quantity.Count(int64(t.Len()))
 	if t.Len() != t.Total() {
-		count += " of " + quantity.Count(int64(t.Total()))
+		count = st.Say(count + " of " + quantity.Count(int64(t.Total())))
 	}
 	out := st.Plain.Render("[" + count + "]")
 	if t.Filter() != "" {
 		out += " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
 	}
 	if t.Problems() {
-		out += " " + st.Warn.Render("only problems")
+		out += " " + st.Warn.Render(st.Say("only problems"))
 	}
 	if t.Wide() {
-		out += " " + st.Dim.Render("wide")
+		out += " " + st.Dim.Render(st.Say("wide"))
 	}
 	return out
 }

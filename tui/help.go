@@ -38,19 +38,19 @@ func (m *Model) helpText(width int) []string {
 		var lines []string
 		for _, a := range actions {
 			if a.group == g && a.Enabled() {
-				lines = append(lines, "  "+st.Key.Render(cell.Left(a.Help().Key, 12, ""))+st.Plain.Render(a.Help().Desc))
+				lines = append(lines, "  "+st.Key.Render(cell.Left(a.Help().Key, 12, ""))+st.Plain.Render(st.Say(a.Help().Desc)))
 			}
 		}
 		if len(lines) > 0 {
-			sections = append(sections, append([]string{" " + st.Title.Render(string(g))}, lines...))
+			sections = append(sections, append([]string{" " + st.Title.Render(st.Say(string(g)))}, lines...))
 		}
 	}
 	lines := append(beside(sections, width, st), m.withheldHelp(below, width)...)
 	lines = append(lines, m.fixedHelp()...)
 	if len(missing) > 0 {
-		lines = append(lines, "", " "+st.Warn.Render(st.Half+" incomplete"))
+		lines = append(lines, "", " "+st.Warn.Render(st.Half+" "+st.Say("incomplete")))
 		for _, text := range missing {
-			for _, line := range cell.Wrap(text, max(width-4, 10)) {
+			for _, line := range cell.Wrap(st.Say(text), max(width-4, 10)) {
 				lines = append(lines, "  "+st.Plain.Render(line))
 			}
 		}
@@ -61,17 +61,17 @@ func (m *Model) helpText(width int) []string {
 // fixedHelp is the part that is the same on every page: the commands, the areas and the filters.
 func (m *Model) fixedHelp() []string {
 	st := m.st
-	lines := []string{"", " " + st.Title.Render("commands")}
+	lines := []string{"", " " + st.Title.Render(st.Say("commands"))}
 	for _, c := range m.commands() {
-		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 32, ""))+st.Plain.Render(c.help))
+		lines = append(lines, "  "+st.Key.Render(cell.Left(":"+c.name+" "+c.args, 32, ""))+st.Plain.Render(st.Say(c.help)))
 	}
-	lines = append(lines, "", " "+st.Title.Render("areas of bars and charts"))
+	lines = append(lines, "", " "+st.Title.Render(st.Say("areas of bars and charts")))
 	for _, a := range append(slices.Clone(story.ChartOrder), style.Rest) {
-		lines = append(lines, "  "+st.Areas.Swatch(a, st.Full)+" "+st.Plain.Render(cell.Left(a.String(), 15, ""))+st.Dim.Render(areaHelp[a]))
+		lines = append(lines, "  "+st.Areas.Swatch(a, st.Full)+" "+st.Plain.Render(cell.Left(st.Say(a.String()), 15, ""))+st.Dim.Render(st.Say(areaHelp[a])))
 	}
-	lines = append(lines, "", " "+st.Title.Render("filters"))
+	lines = append(lines, "", " "+st.Title.Render(st.Say("filters")))
 	for _, f := range grid.FilterForms {
-		lines = append(lines, "  "+st.Key.Render(cell.Left("/"+f.Form, 32, ""))+st.Plain.Render(f.Help))
+		lines = append(lines, "  "+st.Key.Render(cell.Left("/"+f.Form, 32, ""))+st.Plain.Render(st.Say(f.Help)))
 	}
 	return lines
 }
@@ -94,10 +94,10 @@ func (m *Model) withheldHelp(below *page, width int) []string {
 			continue
 		}
 		if lines == nil {
-			lines = append(lines, "", " "+m.st.Title.Render("not available"))
+			lines = append(lines, "", " "+m.st.Title.Render(m.st.Say("not available")))
 		}
 		lead := m.st.Dim.Render(cell.Left(a.Help().Key, 12, ""))
-		for _, line := range cell.Wrap(a.Help().Desc+": "+a.withheld(below), max(width-16, 10)) {
+		for _, line := range cell.Wrap(m.st.Say(a.Help().Desc)+": "+m.st.Say(a.withheld(below)), max(width-16, 10)) {
 			lines = append(lines, "  "+lead+m.st.Dim.Render(line))
 			lead = cell.Blank(12)
 		}

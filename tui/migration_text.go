@@ -86,8 +86,8 @@ func (d *migration) gatesText(gates []diagnostics.MigrationGate, width int) []st
 		return nil
 	}
 	st, now := d.st, d.clock.Now()
-	lines := []string{"", "  " + st.Title.Render("gates") + "  " + gatesBar(gates, st) +
-		st.Dim.Render(fmt.Sprintf("  %d of %d passed", gatesPassed(d.explanation.value), len(gates))), "",
+	lines := []string{"", "  " + st.Title.Render(st.Say("gates")) + "  " + gatesBar(gates, st) +
+		st.Dim.Render(st.Say(fmt.Sprintf("  %d of %d passed", gatesPassed(d.explanation.value), len(gates)))), "",
 		"    " + st.Dim.Render(cell.Left("GATE", gateWidth, "")+cell.Left("STATE", 12, "")+cell.Right("SINCE", 7, "")+cell.Right("RETRY", 9, "")+cell.Right("ATTEMPTS", 10, ""))}
 	for i := range gates {
 		g := &gates[i]
@@ -107,7 +107,7 @@ func (d *migration) gatesText(gates []diagnostics.MigrationGate, width int) []st
 		if g.State == diagnostics.MigrationGatePassed && !d.page().unfolded {
 			continue
 		}
-		for _, line := range cell.Wrap(reasonAnd(g.Reason, g.Message), max(width-8, 20)) {
+		for _, line := range cell.Wrap(d.st.Say(reasonAnd(g.Reason, g.Message)), max(width-8, 20)) {
 			if line != "" {
 				lines = append(lines, "      "+st.Dim.Render(line))
 			}
@@ -131,7 +131,7 @@ func gateMark(state diagnostics.MigrationGateState, st *style.Set) (string, styl
 
 // conditionsText lists the conditions of a job's status.
 func (m *Model) conditionsText(conditions []diagnostics.MigrationCondition, width int) []string {
-	lines := []string{"", "  " + m.st.Title.Render("conditions")}
+	lines := []string{"", "  " + m.st.Title.Render(m.st.Say("conditions"))}
 	if len(conditions) == 0 {
 		return append(lines, "   "+m.st.Dim.Render("<none>"))
 	}

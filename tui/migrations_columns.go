@@ -39,7 +39,7 @@ func migrationColumns(now func() time.Time) []migrationColumn {
 			Cell: func(r *migrationRow, _ int, st *style.Set) string { return sinceCell(sinceOf(r), now(), st) }},
 		{Title: "LEFT", Width: 5, Right: true, Drop: 3, Compare: func(a, b *migrationRow) int { return byMoment(deadlineOf(a), deadlineOf(b)) },
 			Cell: func(r *migrationRow, _ int, st *style.Set) string { return leftCell(deadlineOf(r), now(), st) }},
-		textColumn(migrationColumn{Title: "REASON", Width: 10, Max: 28, Drop: 6}, migrationWhy),
+		textColumn(migrationColumn{Title: "REASON", Says: true, Width: 10, Max: 28, Drop: 6}, migrationWhy),
 		// The name of a job that koord-descheduler creates begins with that of its pod.
 		textColumn(migrationColumn{Title: "NAME", Width: 8, Max: 48, Ends: true, Drop: 7}, func(r *migrationRow) string { return r.Name }),
 		{Title: "MODE", Width: 16, Wide: true, Drop: 9, Cell: func(r *migrationRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Mode)) }},
@@ -49,6 +49,13 @@ func migrationColumns(now func() time.Time) []migrationColumn {
 }
 
 // textColumn completes a column of plain text, by which it can be sorted. A row without the text has a dash.
+func translated(says bool, st *style.Set, text string) string {
+	if says {
+		return st.Say(text)
+	}
+	return text
+}
+
 func textColumn[R any](c grid.Column[R], of func(*R) string) grid.Column[R] {
 	text := func(r *R) string {
 		if t := cell.Clean(of(r)); t != "" {
@@ -61,7 +68,7 @@ func textColumn[R any](c grid.Column[R], of func(*R) string) grid.Column[R] {
 		if of(r) == "" {
 			return st.Faint.Render(quantity.None)
 		}
-		return st.Plain.Render(text(r))
+		return st.Plain.Render(cell.Clean(translated(c.Says, st, text(r))))
 	}
 	if c.Compare == nil {
 		c.Compare = func(a, b *R) int { return strings.Compare(of(a), of(b)) }

@@ -58,9 +58,9 @@ func (n *node) nodeText(width int) []string {
 func (n *node) settingsText(status *diagnostics.NodeExplanationStatus, width int) []string {
 	st := n.st
 	if len(status.Strategy) == 0 {
-		return []string{"  " + st.Dim.Render("the configuration in effect is unknown")}
+		return []string{"  " + st.Dim.Render(st.Say("the configuration in effect is unknown"))}
 	}
-	lines := []string{" " + st.Dim.Render(cell.Left("SETTING", 36, "")+" "+cell.Left("VALUE", 14, "")+" LAYER")}
+	lines := []string{" " + st.Dim.Render(cell.Left(st.Say("SETTING"), 36, "")+" "+cell.Left(st.Say("VALUE"), 14, "")+" "+st.Say("LAYER"))}
 	for _, s := range status.Strategy {
 		line := " " + st.Plain.Render(cell.Left(cell.Clean(s.Key), 36, st.Ellipsis)) + " " +
 			st.Bold.Render(cell.Left(cell.Clean(s.Value), 14, st.Ellipsis)) + " " + st.Dim.Render(cell.Clean(s.Layer))
@@ -82,11 +82,11 @@ func (n *node) waterfallText(status *diagnostics.NodeExplanationStatus, resource
 		return n.uncomputedText(status, resource, width)
 	}
 	c := n.termColumnsFor(w.Terms, width)
-	head := "   " + cell.Left("TERM", c.name, "") + cell.Right("VALUE", c.value, "") + c.gap() +
-		cell.Left("SOURCE", c.source, "") + cell.Right("AGE", c.age, "")
-	lines := []string{"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(" by policy ") + st.Plain.Render(cell.Clean(w.Policy))}
+	head := "   " + cell.Left(st.Say("TERM"), c.name, "") + cell.Right(st.Say("VALUE"), c.value, "") + c.gap() +
+		cell.Left(st.Say("SOURCE"), c.source, "") + cell.Right(st.Say("AGE"), c.age, "")
+	lines := []string{"  " + st.Bold.Render(cell.Clean(w.Resource)) + st.Dim.Render(st.Say(" by policy ")) + st.Plain.Render(cell.Clean(w.Policy))}
 	if w.Degraded {
-		lines = append(lines, "  "+st.Bad.Render(st.Late+" degraded: the input data is missing or too old"))
+		lines = append(lines, "  "+st.Bad.Render(st.Late+" "+st.Say("degraded: the input data is missing or too old")))
 	}
 	lines = append(lines, "", st.Dim.Render(head))
 	spans, scale := spansOf(w.Terms)
@@ -103,7 +103,7 @@ func (n *node) uncomputedText(status *diagnostics.NodeExplanationStatus, resourc
 			return append([]string{"  " + n.st.Bold.Render(cell.Clean(p.Resource))}, n.publishedText(status, p.Resource, width)...)
 		}
 	}
-	return []string{"  " + n.st.Dim.Render("no data for "+resource)}
+	return []string{"  " + n.st.Dim.Render(n.st.Say("no data for "+resource))}
 }
 
 // termColumns are the widths of a waterfall's columns.
@@ -141,7 +141,7 @@ func (n *node) termText(t *diagnostics.Term, s span, scale int64, c termColumns)
 	if t.Operator == diagnostics.Result {
 		text = st.Bold
 	}
-	line := " " + st.Accent.Render(operatorMark(t.Operator, st)) + " " + text.Render(cell.Left(words(t.Name), c.name, st.Ellipsis)) +
+	line := " " + st.Accent.Render(operatorMark(t.Operator, st)) + " " + text.Render(cell.Left(st.Say(words(t.Name)), c.name, st.Ellipsis)) +
 		text.Render(cell.Right(valueOf(t.Value, t.Unit), c.value, st.Ellipsis))
 	if t.Operator == diagnostics.Info || c.bar == 0 {
 		line += c.gap()
@@ -152,7 +152,7 @@ func (n *node) termText(t *diagnostics.Term, s span, scale int64, c termColumns)
 		st.Dim.Render(cell.Right(ageOf(t.ObservedAt, n.clock.Now()), c.age, ""))
 	lines := []string{line}
 	if t.Note != "" {
-		lines = append(lines, "     "+st.Faint.Render(cell.Clean(t.Note)))
+		lines = append(lines, "     "+st.Faint.Render(cell.Clean(st.Say(t.Note))))
 	}
 	if n.page().unfolded {
 		lines = append(lines, n.partsText(t, c)...)
@@ -171,7 +171,7 @@ func (n *node) partsText(t *diagnostics.Term, c termColumns) []string {
 		lines = append(lines, "     "+st.Dim.Render(cell.Right(valueOf(p.Value, p.Unit), c.name+c.value-2, "")+"  "+where))
 	}
 	if t.PartsOmitted > 0 {
-		lines = append(lines, "     "+st.Faint.Render(cell.Right(fmt.Sprintf("and %d more", t.PartsOmitted), c.name+c.value-2, "")))
+		lines = append(lines, "     "+st.Faint.Render(cell.Right(st.Say(fmt.Sprintf("and %d more", t.PartsOmitted)), c.name+c.value-2, "")))
 	}
 	return lines
 }
@@ -192,9 +192,9 @@ func (n *node) publishedText(status *diagnostics.NodeExplanationStatus, resource
 		if p.Computed != nil {
 			computed = valueOf(*p.Computed, p.Unit)
 		}
-		lines := []string{"", "   " + st.Dim.Render("node.status ") + st.Bold.Render(published) + st.Dim.Render("  computed ") +
+		lines := []string{"", "   " + st.Dim.Render(st.Say("node.status ")) + st.Bold.Render(published) + st.Dim.Render(st.Say("  computed ")) +
 			st.Bold.Render(computed) + "  " + text.Render(glyph+" "+words(string(p.State)))}
-		for _, line := range cell.Wrap(p.Reason, min(width-6, 100)) {
+		for _, line := range cell.Wrap(st.Say(p.Reason), min(width-6, 100)) {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 		return lines

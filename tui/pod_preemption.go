@@ -23,12 +23,12 @@ func (d *pod) preemptionText(p *diagnostics.Preemption, width int) []string {
 	if p.Verdict == diagnostics.PreemptionEvicts {
 		mark = st.OK.Render(st.Check + " " + cell.Clean(string(p.Verdict)))
 	}
-	lines := []string{"", "  " + st.Title.Render("preemption") + "   " + mark}
-	for _, line := range cell.Wrap(p.Message, min(width-6, 116)) {
+	lines := []string{"", "  " + st.Title.Render(st.Say("preemption")) + "   " + mark}
+	for _, line := range cell.Wrap(st.Say(p.Message), min(width-6, 116)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	for _, declined := range p.Declined {
-		for _, line := range cell.Wrap(declined.Plugin+" evicts no pods: "+declined.Message, min(width-6, 116)) {
+		for _, line := range cell.Wrap(st.Say(declined.Plugin+" evicts no pods: "+declined.Message), min(width-6, 116)) {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 	}
@@ -49,13 +49,13 @@ func (d *pod) victimsText(victims []diagnostics.PreemptionVictim, width int) []s
 	if !d.page().unfolded {
 		shown = victims[:min(listedVictims, len(victims))]
 	}
-	lines := []string{"", st.Dim.Render("   " + cell.Right("PRIORITY", 11, "") + "  VICTIM")}
+	lines := []string{"", st.Dim.Render("   " + cell.Right(st.Say("PRIORITY"), 11, "") + "  " + st.Say("VICTIM"))}
 	for i := range shown {
 		line := "   " + st.Plain.Render(cell.Right(quantity.Count(int64(shown[i].Priority)), 11, "")+"  "+cell.Clean(printer.VictimName(&shown[i])))
 		lines = append(lines, cell.Truncate(line, width, st.Ellipsis))
 	}
 	if more := len(victims) - len(shown); more > 0 {
-		lines = append(lines, cell.Blank(3+11+2)+st.Faint.Render("and "+plural(more, "more pod")))
+		lines = append(lines, cell.Blank(3+11+2)+st.Faint.Render(st.Say("and "+plural(more, "more pod"))))
 	}
 	return lines
 }
@@ -67,12 +67,12 @@ func (d *pod) stillRefusedText(refusals []diagnostics.PreemptionRefusal, width i
 		return nil
 	}
 	const indent = 3 + 6 + 2
-	lines := []string{"", st.Dim.Render("   " + cell.Right("NODES", 6, "") + "  STILL REFUSED")}
+	lines := []string{"", st.Dim.Render("   " + cell.Right(st.Say("NODES"), 6, "") + "  " + st.Say("STILL REFUSED"))}
 	for i := range refusals {
 		r := &refusals[i]
-		text := r.Reason
+		text := st.Say(r.Reason)
 		if r.Plugin != "" {
-			text = fmt.Sprintf("%s %s: %s", r.Plugin, r.Code, r.Reason)
+			text = fmt.Sprintf("%s %s: %s", r.Plugin, r.Code, text)
 		}
 		lead := "   " + st.Bold.Render(cell.Right(quantity.Count(int64(r.Count)), 6, "")) + "  "
 		for _, line := range cell.Wrap(text, max(width-indent-2, 20)) {

@@ -38,17 +38,17 @@ func (d *pod) groupsText(status *diagnostics.PodExplanationStatus, width int) []
 	if len(status.Groups) == 0 {
 		return nil
 	}
-	return append([]string{"", "  " + st.Title.Render(nodesText(status)), ""}, d.refusalsText(status.Groups, width)...)
+	return append([]string{"", "  " + st.Title.Render(st.Say(nodesText(status))), ""}, d.refusalsText(status.Groups, width)...)
 }
 
 // refusalsText lists reasons for which nodes refuse a pod.
 func (m *Model) refusalsText(groups []diagnostics.RefusalGroup, width int) []string {
-	columns := refusalColumnsFor(width)
-	head := "   " + cell.Right("NODES", 6, "") + " " + cell.Right("SOLE", 6, "") + "  "
+	st, columns := m.st, refusalColumnsFor(width)
+	head := "   " + cell.Right(st.Say("NODES"), 6, "") + " " + cell.Right(st.Say("SOLE"), 6, "") + "  "
 	if columns.plugin > 0 {
-		head += cell.Left("PLUGIN", columns.plugin, "") + " "
+		head += cell.Left(st.Say("PLUGIN"), columns.plugin, "") + " "
 	}
-	lines := []string{m.st.Dim.Render(head + "REASON")}
+	lines := []string{st.Dim.Render(head + st.Say("REASON"))}
 	for i := range groups {
 		lines = append(lines, m.groupText(&groups[i], columns)...)
 	}
@@ -69,11 +69,11 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 		note += ", preemption may help"
 	}
 	var lines []string
-	for _, line := range columns.wrap(g.Message) {
+	for _, line := range columns.wrap(st.Say(g.Message)) {
 		lines = append(lines, lead+st.Plain.Render(line))
 		lead = cell.Blank(columns.reason)
 	}
-	for _, line := range columns.wrap(note + ": " + g.Reason) {
+	for _, line := range columns.wrap(note + ": " + st.Say(g.Reason)) {
 		lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
 	}
 	if m.page().unfolded {
@@ -81,7 +81,7 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 			lines = append(lines, m.refusalText(&g.Nodes[i], columns)...)
 		}
 		if more := int(g.Count) - len(g.Nodes); more > 0 && len(g.Nodes) > 0 {
-			lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render("and "+plural(more, "more node")))
+			lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(st.Say("and "+plural(more, "more node"))))
 		}
 	}
 	return lines
@@ -97,7 +97,7 @@ func (m *Model) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) 
 	lead := cell.Blank(columns.reason)
 	columns.reason += 2
 	var lines []string
-	for i, line := range columns.wrap(name + " " + text) {
+	for i, line := range columns.wrap(name + " " + st.Say(text)) {
 		shown := st.Dim.Render(line)
 		if rest, whole := strings.CutPrefix(line, name); i == 0 && whole {
 			shown = st.Plain.Render(name) + st.Dim.Render(rest)

@@ -26,7 +26,7 @@ func (d *pod) podText(width int) []string {
 		verdict += "  " + st.Dim.Render(cell.Clean(status.Code))
 	}
 	lines := []string{verdict}
-	for _, line := range cell.Wrap(status.Summary, min(width-4, 120)) {
+	for _, line := range cell.Wrap(d.st.Say(status.Summary), min(width-4, 120)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	lines = append(lines, d.podFacts(&status.Pod, width)...)
@@ -56,7 +56,7 @@ func (d *pod) podFacts(p *diagnostics.PodFacts, width int) []string {
 	var facts []string
 	add := func(name, value string) {
 		if value != "" && value != quantity.None {
-			facts = append(facts, st.Dim.Render(name+" ")+st.Plain.Render(cell.Clean(value)))
+			facts = append(facts, st.Dim.Render(st.Say(name)+" ")+st.Plain.Render(cell.Clean(value)))
 		}
 	}
 	add("phase", string(p.Phase))
@@ -126,12 +126,12 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 	if fix == nil {
 		return nil
 	}
-	mark := st.Warn.Render(st.Unknown + " not verified")
+	mark := st.Warn.Render(st.Unknown + " " + st.Say("not verified"))
 	if fix.Verified {
-		mark = st.OK.Render(st.Check + " verified by replay")
+		mark = st.OK.Render(st.Check + " " + st.Say("verified by replay"))
 	}
-	lines := []string{"", "  " + st.Title.Render("smallest fix") + "   " + mark}
-	for _, line := range cell.Wrap(fix.Description, min(width-6, 116)) {
+	lines := []string{"", "  " + st.Title.Render(st.Say("smallest fix")) + "   " + mark}
+	for _, line := range cell.Wrap(st.Say(fix.Description), min(width-6, 116)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	who := "change of the cluster"
@@ -142,7 +142,7 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 	if fix.Node != "" {
 		opens += fmt.Sprintf(", %s first", fix.Node)
 	}
-	for _, line := range cell.Wrap(opens, min(width-6, 116)) {
+	for _, line := range cell.Wrap(st.Say(opens), min(width-6, 116)) {
 		lines = append(lines, "   "+st.Dim.Render(line))
 	}
 	return append(lines, d.fixHowText(fix, width)...)
@@ -156,7 +156,7 @@ func (d *pod) fixHowText(fix *diagnostics.Fix, width int) []string {
 		if fix.Owner != "" {
 			how = cell.Clean(printer.InOwner(fix))
 		}
-		for _, line := range cell.Wrap(how, min(width-6, 116)) {
+		for _, line := range cell.Wrap(d.st.Say(how), min(width-6, 116)) {
 			lines = append(lines, "   "+d.st.Dim.Render(line))
 		}
 	}
@@ -181,8 +181,8 @@ func (d *pod) placementText(p *diagnostics.Placement, width int) []string {
 	if p.Rank > 0 {
 		rank = fmt.Sprintf("rank %d now", p.Rank)
 	}
-	lines := []string{"", "  " + st.Title.Render("why "+cell.Clean(cmp.Or(p.Node, "the node with the highest score"))) + "   " + st.Dim.Render(rank)}
-	for _, line := range cell.Wrap(p.Note, max(width-6, 20)) {
+	lines := []string{"", "  " + st.Title.Render(st.Say("why "+cell.Clean(cmp.Or(p.Node, "the node with the highest score")))) + "   " + st.Dim.Render(st.Say(rank))}
+	for _, line := range cell.Wrap(st.Say(p.Note), max(width-6, 20)) {
 		if line != "" {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}

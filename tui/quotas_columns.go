@@ -111,6 +111,6 @@ func (m *Model) quotaLegend(width int) []string {
 		glyph, text := drawPart(l.part, st)
 		line += text.Render(glyph) + " " + st.Dim.Render(l.text) + "  "
 	}
-	line += st.Bold.Render(st.Line) + " " + st.Dim.Render("min")
+	line += st.Bold.Render(st.Line) + " " + st.Dim.Render(st.Say("min"))
 	return []string{cell.Truncate(line, width, st.Ellipsis)}
 }

@@ -144,7 +144,7 @@ func (d *reservationPage) text(width int) []string {
 	switch {
 	case !d.waits() || why.question != d.answer.question:
 	case why.known:
-		lines = append(append(lines, "", "  "+d.st.Title.Render("why it has no node")), d.scheduling.podText(width)...)
+		lines = append(append(lines, "", "  "+d.st.Title.Render(d.st.Say("why it has no node"))), d.scheduling.podText(width)...)
 	case why.err != nil:
 		lines = append(lines, d.sentence("why it has no node is unknown: "+why.err.Error(), width)...)
 	}
@@ -178,7 +178,7 @@ func (m *Model) reservationText(r *schedulingv1alpha1.Reservation, width int) []
 		lines = append(lines, "  "+st.Bold.Render(cell.Left(cell.Clean(coreamount.ShortName(resource)), name, st.Ellipsis))+
 			st.Plain.Render(cell.Right(a.String(), taken, ""))+"  "+bar.Gauge(a.Allocated, max(a.Reserved, 1), max(min(width-name-taken-6, 30), 1), st.OK, st.Faint, st))
 	}
-	lines = append(lines, "", "  "+st.Title.Render("pods"))
+	lines = append(lines, "", "  "+st.Title.Render(st.Say("pods")))
 	if len(r.Status.CurrentOwners) == 0 {
 		lines = append(lines, "   "+st.Dim.Render("<none>"))
 	}

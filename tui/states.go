@@ -39,18 +39,18 @@ func (m *Model) banners(width int) []string {
 	st := m.st
 	var out []string
 	if state.err != nil {
-		text := fmt.Sprintf(" %s data of %s ago: %s", st.Late, quantity.Age(state.age(m.clock.Now())), cell.Clean(state.err.Error()))
+		text := " " + st.Late + " " + st.Say(fmt.Sprintf("data of %s ago: %s", quantity.Age(state.age(m.clock.Now())), cell.Clean(state.err.Error())))
 		tail := codeOf(state.err)
-		if long := tail + st.Sep + " ctrl-r retries"; cell.Width(text)+cell.Width(long)+2 <= width {
+		if long := tail + st.Sep + st.Say(" ctrl-r retries"); cell.Width(text)+cell.Width(long)+2 <= width {
 			tail = long
 		}
 		out = append(out, banner(text, tail, width, st.Bad, st))
 	}
 	if missing := m.incomplete(); len(missing) > 0 {
-		text := fmt.Sprintf(" %s incomplete: %s", st.Half, cell.Clean(missing[0]))
+		text := " " + st.Half + " " + st.Say("incomplete: "+cell.Clean(missing[0]))
 		more := ""
 		if len(missing) > 1 {
-			more = fmt.Sprintf("and %d more, ? lists them", len(missing)-1)
+			more = st.Say(fmt.Sprintf("and %d more, ? lists them", len(missing)-1))
 		}
 		out = append(out, banner(text, more, width, st.Warn, st))
 	}
@@ -91,7 +91,7 @@ func (m *Model) drawUnknown(state *feedState, r rect) []string {
 func (m *Model) drawError(err error, r rect) []string {
 	st, width := m.st, min(max(r.w-8, 1), 90)
 	var text []string
-	for i, line := range cell.Wrap("error: "+err.Error(), width) {
+	for i, line := range cell.Wrap(st.Say("error: "+err.Error()), width) {
 		mark := "  "
 		if i == 0 {
 			mark = st.Cross + " "
@@ -100,19 +100,19 @@ func (m *Model) drawError(err error, r rect) []string {
 	}
 	if f, ok := finding.From(err); ok {
 		if f.Hint != "" {
-			for _, line := range cell.Wrap("hint: "+m.called(f.Hint), width) {
+			for _, line := range cell.Wrap(st.Say("hint: "+m.called(f.Hint)), width) {
 				text = append(text, st.Plain.Render("  "+line))
 			}
 		}
 		text = append(text, st.Dim.Render("  "+string(f.Code)))
 	} else {
-		text = append(text, st.Plain.Render("  hint: "+m.called("koordctl status")))
+		text = append(text, st.Plain.Render(st.Say("  hint: "+m.called("koordctl status"))))
 	}
 	again := " to retry now; retrying every " + quantity.Age(m.interval)
 	if m.page().screen.once {
 		again = " to retry now; it is not asked again by itself"
 	}
-	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(again))
+	text = append(text, "", "  "+st.Key.Render("ctrl-r")+st.Dim.Render(st.Say(again)))
 	return panel(text, r)
 }
 
@@ -138,9 +138,9 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 	wait := quantity.Age(m.clock.Now().Sub(state.asked))
 	where := cell.Clean(m.cluster.value.Context)
 	if where == "" {
-		where = "the cluster"
+		where = st.Say("the cluster")
 	}
-	lines := []string{" " + st.Dim.Render(fmt.Sprintf("loading from %s%s %s", where, st.Ellipsis, wait))}
+	lines := []string{" " + st.Dim.Render(st.Say("loading from "+where)+st.Ellipsis+" "+wait)}
 	for i := range max(min(r.h-2, 12), 0) {
 		line := " "
 		for j, width := range []int{11, 9, 22, 5, 22, 5} {
@@ -158,12 +158,12 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
 	width := max(r.w-4, 1)
 	var text []string
-	for _, line := range cell.Wrap(what, width) {
+	for _, line := range cell.Wrap(m.st.Say(what), width) {
 		text = append(text, m.st.Bold.Render(line))
 	}
 	text = append(text, "")
 	for _, h := range hints {
-		for _, line := range cell.Wrap(m.called(h), width) {
+		for _, line := range cell.Wrap(m.st.Say(m.called(h)), width) {
 			text = append(text, m.st.Dim.Render(line))
 		}
 	}

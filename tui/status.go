@@ -26,7 +26,7 @@ func (m *Model) drawStatus(width int) string {
 		text = st.Bad
 	}
 	// What is said goes before where the user is: that stays, and the message goes away by itself.
-	flash := text.Render(cell.Clean(m.flash.text)) + " "
+	flash := text.Render(cell.Clean(m.st.Say(m.flash.text))) + " "
 	left := m.crumbs(width - cell.Width(flash) - 1)
 	if cell.Width(left)+cell.Width(flash)+1 > width {
 		return cell.Truncate(" "+flash, width, st.Ellipsis)
@@ -45,7 +45,7 @@ func (m *Model) selectedReason(room int) string {
 	if reason == "" {
 		return ""
 	}
-	return cell.Blank(lead) + m.st.Warn.Render(cell.Clean(reason))
+	return cell.Blank(lead) + m.st.Warn.Render(cell.Clean(m.st.Say(reason)))
 }
 
 // crumbs are the screens that esc goes back through. Where not all fit, the oldest are left out.
@@ -56,13 +56,21 @@ func (m *Model) crumbs(width int) string {
 		if i == len(m.pages)-1 {
 			text = st.Accent
 		}
-		crumb := " " + text.Render("<"+cell.Clean(m.pages[i].crumb())+">")
+		crumb := " " + text.Render("<"+cell.Clean(m.crumb(&m.pages[i]))+">")
 		if line != "" && cell.Width(crumb)+cell.Width(line) > width {
 			break
 		}
 		line = crumb + line
 	}
 	return line
+}
+
+// crumb of a page: its screen, or the object that it is about, whose name stays.
+func (m *Model) crumb(p *page) string {
+	if p.screen.crumb == nil {
+		return m.st.Say(p.crumb())
+	}
+	return p.crumb()
 }
 
 // drawPrompt is the typed line, the completion that tab accepts, and what is wrong with it.
@@ -74,11 +82,11 @@ func (m *Model) drawPrompt(width int) string {
 	note := ""
 	switch {
 	case m.prompt.err != nil && m.prompt.mode == promptFilter:
-		note = st.Bad.Render("incomplete filter")
+		note = st.Bad.Render(st.Say("incomplete filter"))
 	case m.prompt.mode == promptFilter && value == "":
-		note = st.Faint.Render("regular expression; ! inverts, -f fuzzy, -l labels")
+		note = st.Faint.Render(st.Say("regular expression; ! inverts, -f fuzzy, -l labels"))
 	case m.prompt.mode == promptFilter && grid.SelectorOf(value) != "":
-		note = st.Faint.Render("enter applies the selector")
+		note = st.Faint.Render(st.Say("enter applies the selector"))
 	case m.prompt.mode == promptCommand:
 		note = st.Faint.Render(cell.Truncate(m.candidates(), max(width-40, 0), st.Ellipsis))
 	}
@@ -152,7 +160,7 @@ func (m *Model) drawMenu(width int) string {
 }
 
 func (m *Model) menuItem(a action) string {
-	return " " + m.st.Key.Render(a.Help().Key) + " " + m.st.Dim.Render(a.Help().Desc) + " "
+	return " " + m.st.Key.Render(a.Help().Key) + " " + m.st.Dim.Render(m.st.Say(a.Help().Desc)) + " "
 }
 
 // menu is what the menu shows: while a prompt is open its keys, else those of the view.

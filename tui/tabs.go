@@ -11,6 +11,7 @@ import (
 // drawTabs is the line of the tabs of the current page.
 func (m *Model) drawTabs(names []string) string {
 	st, tabs := m.st, make([]string, len(names))
+	names = m.translated(names)
 	for i, name := range names {
 		if i == m.page().tab {
 			tabs[i] = st.Title.Render("[" + name + "]")
@@ -19,6 +20,15 @@ func (m *Model) drawTabs(names []string) string {
 		}
 	}
 	return " " + strings.Join(tabs, cell.Blank(m.tabGap(names)))
+}
+
+// translated are names of tabs in the language of the reader.
+func (m *Model) translated(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = m.st.Say(name)
+	}
+	return out
 }
 
 // tabGap is what is between two tabs, beside the cell that each has for its brackets: nothing where their numbers make the tabs
@@ -36,6 +46,7 @@ func (m *Model) tabGap(names []string) int {
 
 // tabAt is the tab drawn in a column of the terminal; -1 where there is none.
 func (m *Model) tabAt(names []string, x int) int {
+	names = m.translated(names)
 	from, gap := 1, m.tabGap(names)
 	for i, name := range names {
 		to := from + cell.Width(name) + 2 + gap

@@ -99,11 +99,11 @@ func (d *timeline) timelineGrid(entries []diagnostics.TimelineEntry, width int) 
 func (g *timelineGrid) header(st *style.Set) string {
 	line := cell.Blank(timelineMark)
 	if g.clock != "" {
-		line += cell.Left("TIME", len(g.clock)+1, "")
+		line += cell.Left(st.Say("TIME"), len(g.clock)+1, "")
 	}
-	line += cell.Right("AGE", g.age, "") + cell.Right("LAST", g.last, "") + "  " + cell.Left("EVENT", g.event+2, "")
+	line += cell.Right(st.Say("AGE"), g.age, "") + cell.Right(st.Say("LAST"), g.last, "") + "  " + cell.Left(st.Say("EVENT"), g.event+2, "")
 	if g.beside {
-		return st.Dim.Render(line + cell.Left("BY", g.by+2, "") + "MESSAGE")
+		return st.Dim.Render(line + cell.Left("BY", g.by+2, "") + st.Say("MESSAGE"))
 	}
 	return st.Dim.Render(line + "BY")
 }
@@ -116,7 +116,7 @@ func (d *timeline) entryText(e *diagnostics.TimelineEntry, g timelineGrid, end b
 	}
 	lines := []string{d.entryLine(e, g)}
 	below := "  " + st.Faint.Render(rail) + cell.Blank(g.message-len("  |"))
-	for i, part := range cell.Wrap(printer.TimelineMessage(e, d.page().unfolded), max(width-g.message-1, 20)) {
+	for i, part := range cell.Wrap(d.st.Say(printer.TimelineMessage(e, d.page().unfolded)), max(width-g.message-1, 20)) {
 		switch {
 		case part == "":
 		case i == 0 && g.beside:

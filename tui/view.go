@@ -66,6 +66,9 @@ func (m *Model) drawTooSmall() []string {
 		string(finding.TerminalTooSmall),
 		"resize it, or press q",
 	}
+	for i, line := range text {
+		text[i] = m.st.Say(line)
+	}
 	return fitted(centered(text, m.width, m.height), m.width, m.height)
 }
 

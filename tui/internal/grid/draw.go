@@ -21,6 +21,7 @@ func (t *Table[T]) Draw(width, height int, focus bool, st *style.Set) []string {
 	if width <= margin || height <= 0 {
 		return nil
 	}
+	t.say = st.Say
 	shown, widths := t.fit(width - margin)
 	lines := make([]string, 0, height)
 	lines = append(lines, t.header(shown, widths, width, st))
@@ -121,7 +122,7 @@ func (t *Table[T]) want(i int) int {
 	if c.Text == nil {
 		return c.Width
 	}
-	longest := len(c.Title) + 1
+	longest := cell.Width(t.heading(c.Title)) + 1
 	if i < len(t.longest) {
 		longest = max(longest, t.longest[i])
 	}
@@ -129,6 +130,14 @@ func (t *Table[T]) want(i int) int {
 		longest = min(longest, c.Max)
 	}
 	return longest
+}
+
+// heading is the title of a column as the header shows it.
+func (t *Table[T]) heading(title string) string {
+	if t.say == nil {
+		return title
+	}
+	return t.say(title)
 }
 
 func (t *Table[T]) drop(i int) int {
@@ -160,7 +169,7 @@ func (t *Table[T]) header(shown, widths []int, width int, st *style.Set) string 
 		if at > 0 {
 			b.WriteString(" ")
 		}
-		c, title := t.columns[i], t.columns[i].Title
+		c, title := t.columns[i], t.heading(t.columns[i].Title)
 		text := st.Dim
 		if i == t.sortBy && c.Compare != nil {
 			text = st.Title
@@ -194,7 +203,7 @@ func (t *Table[T]) row(row *T, shown, widths []int, width int, st *style.Set, se
 			at++
 		}
 		if n == spanFrom {
-			text := cell.Truncate(st.Warn.Render(span), width-at-1, st.Ellipsis)
+			text := cell.Truncate(st.Warn.Render(st.Say(span)), width-at-1, st.Ellipsis)
 			b.WriteString(text)
 			at += cell.Width(text)
 			break

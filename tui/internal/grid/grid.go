@@ -17,6 +17,8 @@ type Column[T any] struct {
 	Width int
 	// Text is what Cell writes, without styles. A column that has it wants the width of its longest text, up to Max.
 	Text func(row *T) string
+	// Says is true for a column of messages, which are translated.
+	Says bool
 	// Grow is its share of the room that is left; 0 keeps the width.
 	Grow int
 	// Max width in cells; 0 is unbounded.
@@ -75,6 +77,8 @@ type Table[T any] struct {
 	cursor, offset int
 	// left is the key of the row that the cursor was on while no row is visible; it goes back there.
 	left string
+	// say translates the titles of columns; nil before they are drawn.
+	say func(string) string
 	// width that columns share and height for rows, in cells.
 	width, height int
 }

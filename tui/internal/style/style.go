@@ -6,6 +6,8 @@ import (
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+
+	"koordinator.sh/koord/messages"
 )
 
 const reset = "\x1b[m"
@@ -47,6 +49,8 @@ type Appearance struct {
 	Light bool
 	// Theme of the colours, where there are any.
 	Theme Theme
+	// Language of the texts; English when empty.
+	Language messages.Language
 }
 
 // Colour reports whether the appearance has colours.
@@ -65,6 +69,16 @@ type Set struct {
 	selected *Set
 	palette  palette
 	onRow    color.Color
+}
+
+// Say is a text in the language of the reader. Spaces around it stay.
+func (s *Set) Say(english string) string {
+	if s.Language != messages.Chinese {
+		return english
+	}
+	text := strings.TrimSpace(english)
+	at := strings.Index(english, text)
+	return english[:at] + s.Language.Text(text) + english[at+len(text):]
 }
 
 // On returns the set for a row that is, or is not, selected.
