@@ -27,7 +27,7 @@ type piece struct {
 var (
 	verb = regexp.MustCompile(`%(?:\[(\d)\])?([sdqv])|%%`)
 	// punctuation divides sentences.
-	punctuation = regexp.MustCompile(`[,;:] |[()]`)
+	punctuation = regexp.MustCompile(`[,;:.] |[()]`)
 	// amount with its unit, as in 4 cores.
 	amount = regexp.MustCompile(`^[-+]?\d[\d.,]*\w* \w+$`)
 	number = regexp.MustCompile(`^[-+]?\d[\d.,]*$`)
@@ -92,7 +92,7 @@ func (f *format) translate(english, chinese string) error {
 }
 
 // telling formats have enough text of their own to be recognised by it.
-func (f *format) telling() bool { return f.certain >= 9 }
+func (f *format) telling() bool { return f.certain >= 10 }
 
 // match says what was put into the format where it made the text. It reads the text once: an argument ends where the literal behind it
 // first comes, that of the last verb at the end.

@@ -22,10 +22,13 @@ func (s *search) ended(english string, depth int) (string, bool) {
 	return translated + "。", known
 }
 
-// parts translates a text that is put together of others: clauses divided by semicolons, what it is about before it, or a list.
+// parts translates a text that is put together of others: clauses divided by semicolons, sentences, what it is about before it, or a list.
 func (s *search) parts(english string, depth int) (string, bool) {
 	if clauses := strings.Split(english, "; "); len(clauses) > 1 {
-		return s.clauses(clauses, depth)
+		return s.joined(clauses, "; ", "；", depth)
+	}
+	if sentences := strings.Split(english, ". "); len(sentences) > 1 {
+		return s.joined(sentences, ". ", "。", depth)
 	}
 	if translated, known := s.named(english, depth); known {
 		return translated, true
@@ -44,16 +47,16 @@ func (s *search) parts(english string, depth int) (string, bool) {
 	return strings.Join(items, "，"), true
 }
 
-// clauses translates those that are known; without any, the text stays.
-func (s *search) clauses(clauses []string, depth int) (string, bool) {
-	by, some := "; ", false
-	for i, clause := range clauses {
+// joined translates those that are known, and what divides them; without any, the text stays.
+func (s *search) joined(english []string, divided, by string, depth int) (string, bool) {
+	some := false
+	for i, part := range english {
 		var known bool
-		if clauses[i], known = s.text(clause, depth); known {
-			by, some = "；", true
+		if english[i], known = s.text(part, depth); known {
+			divided, some = by, true
 		}
 	}
-	return strings.Join(clauses, by), some
+	return strings.Join(english, divided), some
 }
 
 // named translates a text with what it is about before it: a word, such as a state or a resource, or a text of its own.

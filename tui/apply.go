@@ -11,7 +11,6 @@ import (
 	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/proposal"
-	"koordinator.sh/koord/tui/internal/cell"
 )
 
 // unappliable says why the plan of a page cannot be written; empty where it can.
@@ -132,7 +131,7 @@ func (c *changes) toList() tea.Cmd {
 // errorText is an error with what to do about it.
 func (c *changes) errorText(err error, width int) []string {
 	var lines []string
-	for _, line := range cell.Wrap(c.st.Say(err.Error()), max(width-6, 20)) {
+	for _, line := range c.st.Wrap(c.st.Say(err.Error()), max(width-6, 20)) {
 		lines = append(lines, "   "+c.st.Bad.Render(line))
 	}
 	if f, ok := finding.From(err); ok {

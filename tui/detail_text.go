@@ -36,7 +36,7 @@ func (m *Model) factsText(facts []fact, width int) []string {
 	var lines []string
 	for _, f := range facts {
 		lead := "  " + m.st.Dim.Render(cell.Left(m.st.Say(f.name), factWidth, m.st.Ellipsis)) + " "
-		for _, line := range cell.Wrap(m.factText(f), max(width-factWidth-4, 10)) {
+		for _, line := range m.st.Wrap(m.factText(f), max(width-factWidth-4, 10)) {
 			lines = append(lines, lead+m.st.Plain.Render(line))
 			lead = cell.Blank(factWidth + 3)
 		}

@@ -20,7 +20,7 @@ func (m *Model) findingsText(findings []diagnostics.Finding, width int) []string
 			text, glyph = st.Warn, st.Hot
 		}
 		lines = append(lines, "")
-		for i, line := range cell.Wrap(string(f.Severity)+": "+st.Say(f.Message), max(width-6, 10)) {
+		for i, line := range st.Wrap(string(f.Severity)+": "+st.Say(f.Message), max(width-6, 10)) {
 			mark := "  "
 			if i == 0 {
 				mark = glyph + " "
@@ -28,7 +28,7 @@ func (m *Model) findingsText(findings []diagnostics.Finding, width int) []string
 			lines = append(lines, " "+text.Render(mark+line))
 		}
 		if f.Hint != "" {
-			for _, line := range cell.Wrap(st.Say("hint: "+m.called(f.Hint)), max(width-6, 10)) {
+			for _, line := range st.Wrap(st.Say("hint: "+m.called(f.Hint)), max(width-6, 10)) {
 				lines = append(lines, "   "+st.Plain.Render(line))
 			}
 		}
@@ -61,7 +61,7 @@ func (m *Model) sentence(text string, width int) []string {
 		return nil
 	}
 	lines := []string{""}
-	for _, line := range cell.Wrap(m.st.Say(text), max(width-6, 20)) {
+	for _, line := range m.st.Wrap(m.st.Say(text), max(width-6, 20)) {
 		lines = append(lines, "   "+m.st.Dim.Render(line))
 	}
 	return lines

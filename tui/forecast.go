@@ -109,7 +109,7 @@ func (m *Model) forecastHead(f *diagnostics.MigrationForecast, width int) []stri
 // headText is a sentence above a table, in some lines at most: cut where it needs more.
 func (m *Model) headText(text string, most, width int) []string {
 	room := max(width-2, 1)
-	lines := cell.Wrap(m.st.Say(text), room)
+	lines := m.st.Wrap(m.st.Say(text), room)
 	if len(lines) > most {
 		lines = append(lines[:most-1], strings.Join(lines[most-1:], " "))
 	}

@@ -50,7 +50,7 @@ func (m *Model) helpText(width int) []string {
 	if len(missing) > 0 {
 		lines = append(lines, "", " "+st.Warn.Render(st.Half+" "+st.Say("incomplete")))
 		for _, text := range missing {
-			for _, line := range cell.Wrap(st.Say(text), max(width-4, 10)) {
+			for _, line := range st.Wrap(st.Say(text), max(width-4, 10)) {
 				lines = append(lines, "  "+st.Plain.Render(line))
 			}
 		}
@@ -97,7 +97,7 @@ func (m *Model) withheldHelp(below *page, width int) []string {
 			lines = append(lines, "", " "+m.st.Title.Render(m.st.Say("not available")))
 		}
 		lead := m.st.Dim.Render(cell.Left(a.Help().Key, 12, ""))
-		for _, line := range cell.Wrap(m.st.Say(a.Help().Desc)+": "+m.st.Say(a.withheld(below)), max(width-16, 10)) {
+		for _, line := range m.st.Wrap(m.st.Say(a.Help().Desc)+": "+m.st.Say(a.withheld(below)), max(width-16, 10)) {
 			lines = append(lines, "  "+lead+m.st.Dim.Render(line))
 			lead = cell.Blank(12)
 		}

@@ -107,7 +107,7 @@ func (d *migration) gatesText(gates []diagnostics.MigrationGate, width int) []st
 		if g.State == diagnostics.MigrationGatePassed && !d.page().unfolded {
 			continue
 		}
-		for _, line := range cell.Wrap(d.st.Say(reasonAnd(g.Reason, g.Message)), max(width-8, 20)) {
+		for _, line := range d.st.Wrap(d.st.Say(reasonAnd(g.Reason, g.Message)), max(width-8, 20)) {
 			if line != "" {
 				lines = append(lines, "      "+st.Dim.Render(line))
 			}

@@ -142,7 +142,7 @@ func (n *node) termText(t *diagnostics.Term, s span, scale int64, c termColumns)
 		text = st.Bold
 	}
 	line := " " + st.Accent.Render(operatorMark(t.Operator, st)) + " " + text.Render(cell.Left(st.Say(words(t.Name)), c.name, st.Ellipsis)) +
-		text.Render(cell.Right(valueOf(t.Value, t.Unit), c.value, st.Ellipsis))
+		text.Render(cell.Right(st.Say(valueOf(t.Value, t.Unit)), c.value, st.Ellipsis))
 	if t.Operator == diagnostics.Info || c.bar == 0 {
 		line += c.gap()
 	} else {
@@ -185,16 +185,16 @@ func (n *node) publishedText(status *diagnostics.NodeExplanationStatus, resource
 		}
 		published := "<none>"
 		if p.Published != nil {
-			published = valueOf(*p.Published, p.Unit)
+			published = st.Say(valueOf(*p.Published, p.Unit))
 		}
 		glyph, text := syncMark(p.State, st)
 		computed := quantity.None
 		if p.Computed != nil {
-			computed = valueOf(*p.Computed, p.Unit)
+			computed = st.Say(valueOf(*p.Computed, p.Unit))
 		}
 		lines := []string{"", "   " + st.Dim.Render(st.Say("node.status ")) + st.Bold.Render(published) + st.Dim.Render(st.Say("  computed ")) +
 			st.Bold.Render(computed) + "  " + text.Render(glyph+" "+words(string(p.State)))}
-		for _, line := range cell.Wrap(st.Say(p.Reason), min(width-6, 100)) {
+		for _, line := range st.Wrap(st.Say(p.Reason), min(width-6, 100)) {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 		return lines

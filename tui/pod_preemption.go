@@ -24,11 +24,11 @@ func (d *pod) preemptionText(p *diagnostics.Preemption, width int) []string {
 		mark = st.OK.Render(st.Check + " " + cell.Clean(string(p.Verdict)))
 	}
 	lines := []string{"", "  " + st.Title.Render(st.Say("preemption")) + "   " + mark}
-	for _, line := range cell.Wrap(st.Say(p.Message), min(width-6, 116)) {
+	for _, line := range st.Wrap(st.Say(p.Message), min(width-6, 116)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	for _, declined := range p.Declined {
-		for _, line := range cell.Wrap(st.Say(declined.Plugin+" evicts no pods: "+declined.Message), min(width-6, 116)) {
+		for _, line := range st.Wrap(st.Say(declined.Plugin+" evicts no pods: "+declined.Message), min(width-6, 116)) {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	diagnostics "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/tui/internal/cell"
 	"koordinator.sh/koord/tui/internal/quantity"
+	"koordinator.sh/koord/tui/internal/style"
 )
 
 // refusalColumns are where the parts of a refusal are. A terminal without room for both keeps it for the reason, and the plugin
@@ -28,8 +29,8 @@ func refusalColumnsFor(width int) refusalColumns {
 }
 
 // wrap breaks a reason into lines.
-func (c refusalColumns) wrap(text string) []string {
-	return cell.Wrap(text, max(c.width-c.reason-1, 20))
+func (c refusalColumns) wrap(text string, st *style.Set) []string {
+	return st.Wrap(text, max(c.width-c.reason-1, 20))
 }
 
 // groupsText lists the refusals, each with the nodes closest to passing.
@@ -69,11 +70,11 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 		note += ", preemption may help"
 	}
 	var lines []string
-	for _, line := range columns.wrap(st.Say(g.Message)) {
+	for _, line := range columns.wrap(st.Say(g.Message), st) {
 		lines = append(lines, lead+st.Plain.Render(line))
 		lead = cell.Blank(columns.reason)
 	}
-	for _, line := range columns.wrap(note + ": " + st.Say(g.Reason)) {
+	for _, line := range columns.wrap(note+": "+st.Say(g.Reason), st) {
 		lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
 	}
 	if m.page().unfolded {
@@ -97,7 +98,7 @@ func (m *Model) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) 
 	lead := cell.Blank(columns.reason)
 	columns.reason += 2
 	var lines []string
-	for i, line := range columns.wrap(name + " " + st.Say(text)) {
+	for i, line := range columns.wrap(name+" "+st.Say(text), st) {
 		shown := st.Dim.Render(line)
 		if rest, whole := strings.CutPrefix(line, name); i == 0 && whole {
 			shown = st.Plain.Render(name) + st.Dim.Render(rest)
@@ -110,7 +111,7 @@ func (m *Model) refusalText(n *diagnostics.NodeRefusal, columns refusalColumns) 
 		operands[i] = words(o.Name) + " " + valueOf(o.Value, o.Unit)
 	}
 	if len(operands) > 0 {
-		for _, line := range columns.wrap(strings.Join(operands, ", ")) {
+		for _, line := range columns.wrap(strings.Join(operands, ", "), st) {
 			lines = append(lines, cell.Blank(columns.reason)+st.Faint.Render(line))
 		}
 	}

@@ -26,7 +26,7 @@ func (d *pod) podText(width int) []string {
 		verdict += "  " + st.Dim.Render(cell.Clean(status.Code))
 	}
 	lines := []string{verdict}
-	for _, line := range cell.Wrap(d.st.Say(status.Summary), min(width-4, 120)) {
+	for _, line := range d.st.Wrap(d.st.Say(status.Summary), min(width-4, 120)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	lines = append(lines, d.podFacts(&status.Pod, width)...)
@@ -131,7 +131,7 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 		mark = st.OK.Render(st.Check + " " + st.Say("verified by replay"))
 	}
 	lines := []string{"", "  " + st.Title.Render(st.Say("smallest fix")) + "   " + mark}
-	for _, line := range cell.Wrap(st.Say(fix.Description), min(width-6, 116)) {
+	for _, line := range st.Wrap(st.Say(fix.Description), min(width-6, 116)) {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	who := "change of the cluster"
@@ -142,7 +142,7 @@ func (d *pod) fixText(fix *diagnostics.Fix, width int) []string {
 	if fix.Node != "" {
 		opens += fmt.Sprintf(", %s first", fix.Node)
 	}
-	for _, line := range cell.Wrap(st.Say(opens), min(width-6, 116)) {
+	for _, line := range st.Wrap(st.Say(opens), min(width-6, 116)) {
 		lines = append(lines, "   "+st.Dim.Render(line))
 	}
 	return append(lines, d.fixHowText(fix, width)...)
@@ -156,7 +156,7 @@ func (d *pod) fixHowText(fix *diagnostics.Fix, width int) []string {
 		if fix.Owner != "" {
 			how = cell.Clean(printer.InOwner(fix))
 		}
-		for _, line := range cell.Wrap(d.st.Say(how), min(width-6, 116)) {
+		for _, line := range d.st.Wrap(d.st.Say(how), min(width-6, 116)) {
 			lines = append(lines, "   "+d.st.Dim.Render(line))
 		}
 	}
@@ -182,7 +182,7 @@ func (d *pod) placementText(p *diagnostics.Placement, width int) []string {
 		rank = fmt.Sprintf("rank %d now", p.Rank)
 	}
 	lines := []string{"", "  " + st.Title.Render(st.Say("why "+cell.Clean(cmp.Or(p.Node, "the node with the highest score")))) + "   " + st.Dim.Render(st.Say(rank))}
-	for _, line := range cell.Wrap(st.Say(p.Note), max(width-6, 20)) {
+	for _, line := range st.Wrap(st.Say(p.Note), max(width-6, 20)) {
 		if line != "" {
 			lines = append(lines, "   "+st.Dim.Render(line))
 		}

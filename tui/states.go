@@ -91,7 +91,7 @@ func (m *Model) drawUnknown(state *feedState, r rect) []string {
 func (m *Model) drawError(err error, r rect) []string {
 	st, width := m.st, min(max(r.w-8, 1), 90)
 	var text []string
-	for i, line := range cell.Wrap(st.Say("error: "+err.Error()), width) {
+	for i, line := range st.Wrap(st.Say("error: "+err.Error()), width) {
 		mark := "  "
 		if i == 0 {
 			mark = st.Cross + " "
@@ -100,7 +100,7 @@ func (m *Model) drawError(err error, r rect) []string {
 	}
 	if f, ok := finding.From(err); ok {
 		if f.Hint != "" {
-			for _, line := range cell.Wrap(st.Say("hint: "+m.called(f.Hint)), width) {
+			for _, line := range st.Wrap(st.Say("hint: "+m.called(f.Hint)), width) {
 				text = append(text, st.Plain.Render("  "+line))
 			}
 		}
@@ -158,12 +158,12 @@ func (m *Model) drawSkeleton(state *feedState, r rect) []string {
 func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
 	width := max(r.w-4, 1)
 	var text []string
-	for _, line := range cell.Wrap(m.st.Say(what), width) {
+	for _, line := range m.st.Wrap(m.st.Say(what), width) {
 		text = append(text, m.st.Bold.Render(line))
 	}
 	text = append(text, "")
 	for _, h := range hints {
-		for _, line := range cell.Wrap(m.st.Say(m.called(h)), width) {
+		for _, line := range m.st.Wrap(m.st.Say(m.called(h)), width) {
 			text = append(text, m.st.Dim.Render(line))
 		}
 	}

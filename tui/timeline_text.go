@@ -116,7 +116,7 @@ func (d *timeline) entryText(e *diagnostics.TimelineEntry, g timelineGrid, end b
 	}
 	lines := []string{d.entryLine(e, g)}
 	below := "  " + st.Faint.Render(rail) + cell.Blank(g.message-len("  |"))
-	for i, part := range cell.Wrap(d.st.Say(printer.TimelineMessage(e, d.page().unfolded)), max(width-g.message-1, 20)) {
+	for i, part := range d.st.Wrap(d.st.Say(printer.TimelineMessage(e, d.page().unfolded)), max(width-g.message-1, 20)) {
 		switch {
 		case part == "":
 		case i == 0 && g.beside:

@@ -43,7 +43,7 @@ func Checks(w io.Writer, groups []CheckGroup, summary string, o Options) error {
 }
 
 func checkGroup(w io.Writer, group CheckGroup, apart bool, o Options) error {
-	t := table{indent: 2, columns: []column{{header: "STATE"}, {header: "CHECK", says: true}, {header: "DETAIL", flexible: 20, says: true}, {header: "VERIFIES", wide: true}}}
+	t := table{indent: 2, columns: []column{{header: "STATE"}, {header: "CHECK"}, {header: "DETAIL", flexible: 20, says: true}, {header: "VERIFIES", wide: true, says: true}}}
 	for _, row := range group.Rows {
 		t.add(styled(o.Style.Mark(row.Role)+" "+o.Style.Paint(row.Role, row.State)), text(row.ID), text(row.Detail), painted(Dim, row.Title))
 	}
@@ -74,7 +74,7 @@ func (n CheckNote) write(b *strings.Builder, o Options) {
 		wrapped(b, o, 8, o.Style.Paint(Dim, o.label("hint"))+o.say(Called(o.Program, n.Help)))
 	}
 	if n.Documentation != "" {
-		wrapped(b, o, 8, o.Style.Paint(Dim, o.say(fmt.Sprintf("see %s or %s", Called(o.Program, "koordctl why "+n.Code), n.Documentation))))
+		wrapped(b, o, 8, o.Style.Paint(Dim, o.say("see")+" ")+o.say(Called(o.Program, "koordctl why "+n.Code)+" or "+n.Documentation))
 	}
 }
 

@@ -4,12 +4,9 @@ package cell
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"koordinator.sh/koord/messages"
 )
 
 const spaces = "                                                                                                    "
@@ -150,9 +147,6 @@ func Wrap(text string, width int) []string {
 		return nil
 	}
 	var out []string
-	if strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
-		return messages.Wrap(Clean(text), width)
-	}
 	for line := range strings.SplitSeq(ansi.Wrap(Clean(text), width, " -"), "\n") {
 		if Width(line) > width { // a break point that is alone on its line
 			line = ansi.Hardwrap(line, width, true)

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"koordinator.sh/koord/messages"
+	"koordinator.sh/koord/tui/internal/cell"
 )
 
 const reset = "\x1b[m"
@@ -79,6 +80,14 @@ func (s *Set) Say(english string) string {
 	text := strings.TrimSpace(english)
 	at := strings.Index(english, text)
 	return english[:at] + s.Language.Text(text) + english[at+len(text):]
+}
+
+// Wrap breaks a text into lines of at most width cells, as its language is broken.
+func (s *Set) Wrap(text string, width int) []string {
+	if s.Language == messages.Chinese && width > 0 {
+		return messages.Wrap(cell.Clean(text), width)
+	}
+	return cell.Wrap(text, width)
 }
 
 // On returns the set for a row that is, or is not, selected.
