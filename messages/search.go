@@ -8,8 +8,8 @@ import (
 
 // Bounds of a search, whatever text comes from a cluster.
 const (
-	// longest is the length of a text, in bytes, from which on it is not translated.
-	longest = 8 << 10
+	// longest is the length of a text, in bytes, up to which formats are tried.
+	longest = 2 << 10
 	// deepest is how often a text may stand in another.
 	deepest = 12
 	// most is how many texts are looked for in one.
@@ -33,7 +33,7 @@ func (s *search) text(english string, depth int) (string, bool) {
 	if translated, ok := s.catalogue.exact[english]; ok {
 		return translated, true
 	}
-	if depth == 0 || s.left == 0 {
+	if depth == 0 || s.left == 0 || len(english) > longest {
 		return english, false
 	}
 	s.left--
