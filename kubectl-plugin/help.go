@@ -1,6 +1,7 @@
 package kubectlplugin
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,6 +64,9 @@ func (t helpTranslator) headings(root *cobra.Command) {
 	}
 }
 
+// comment above the commands of an example: what they show.
+var comment = regexp.MustCompile(`(?m)^( *# )(.*)$`)
+
 func (t helpTranslator) command(c *cobra.Command) {
 	c.Short = t.text(c.Short)
 	if c.Long != "" {
@@ -72,6 +76,10 @@ func (t helpTranslator) command(c *cobra.Command) {
 		}
 		c.Long = strings.Join(paragraphs, "\n\n")
 	}
+	c.Example = comment.ReplaceAllStringFunc(c.Example, func(line string) string {
+		mark := comment.FindStringSubmatch(line)
+		return mark[1] + t.text(mark[2])
+	})
 	for _, below := range c.Commands() {
 		t.command(below)
 	}

@@ -10,7 +10,7 @@ import (
 	"koordinator.sh/koord/messages"
 )
 
-// TestEveryCommandHasHelpInChinese: what it does, each paragraph of its help, and what each of its flags is for.
+// TestEveryCommandHasHelpInChinese: what it does, each paragraph of its help, its examples, and what each of its flags is for.
 func TestEveryCommandHasHelpInChinese(t *testing.T) {
 	root := newRootCommand(&session{Options: Options{Name: "koordctl"}})
 	var walk func(*cobra.Command)
@@ -29,6 +29,9 @@ func TestEveryCommandHasHelpInChinese(t *testing.T) {
 				}
 				known("help", strings.Trim(paragraph, "\n"))
 			}
+		}
+		for _, shown := range comment.FindAllStringSubmatch(c.Example, -1) {
+			known("an example", shown[2])
 		}
 		c.LocalFlags().VisitAll(func(flag *pflag.Flag) { known("flag --"+flag.Name, flag.Usage) })
 		for _, below := range c.Commands() {
