@@ -48,3 +48,16 @@ func TestNoChineseLineIsWiderThanTheTerminal(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesAreNotTranslated, also where an object has the name of a text of the catalogue.
+func TestNamesAreNotTranslated(t *testing.T) {
+	shown := table{columns: []column{{header: "NAME"}, {header: "REASON", says: true}}}
+	shown.add(text("capacity"), text("the node is cordoned"))
+	var out bytes.Buffer
+	if _, err := shown.render(&out, Options{Language: messages.Chinese}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "名称      原因\ncapacity  该节点已被封锁\n"; out.String() != want {
+		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}
