@@ -183,7 +183,7 @@ func TestYARNGetsWhatPodsLeave(t *testing.T) {
 		return nil
 	})
 	b.kill()
-	b = startBridge(t, rm.Address())
+	startBridge(t, rm.Address())
 	rm.Release(id.String(), yarn.Resource{VCores: all.VCores, MiB: 1024})
 	settled("the bridge is started again, and the containers end", func(has batch, nm yarn.Node) error {
 		if has.taken.VCores != nm.Capability.VCores*1000 || has.offered.VCores < has.origin.VCores/4 {

@@ -13,9 +13,9 @@ import (
 	"koordinator.sh/koord/api/configuration"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
-	"koordinator.sh/koord/decision/core/podrequest"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
+	"koordinator.sh/koord/decision/core/podrequest"
 )
 
 const gigabyte = 1_000_000_000

@@ -101,10 +101,10 @@ func TestWhatAnotherSchedulerTookIsWrittenAtOnce(t *testing.T) {
 		offeredCPU int64
 		wantWrite  bool
 	}{
-		"the node offers what is left":                    {in: n1(allocated("2000"), origin), offeredCPU: 23_000},
-		"another scheduler took one percent more":         {in: n1(allocated("2250"), origin), offeredCPU: 23_000, wantWrite: true},
-		"another scheduler returned one percent":          {in: n1(allocated("1750"), origin), offeredCPU: 23_000, wantWrite: true},
-		"it took more than there is":                      {in: n1(allocated("90000"), origin), offeredCPU: 0},
+		"the node offers what is left":            {in: n1(allocated("2000"), origin), offeredCPU: 23_000},
+		"another scheduler took one percent more": {in: n1(allocated("2250"), origin), offeredCPU: 23_000, wantWrite: true},
+		"another scheduler returned one percent":  {in: n1(allocated("1750"), origin), offeredCPU: 23_000, wantWrite: true},
+		"it took more than there is":              {in: n1(allocated("90000"), origin), offeredCPU: 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
