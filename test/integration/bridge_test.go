@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -259,6 +260,61 @@ func TestAResourceManagerThatIsAway(t *testing.T) {
 	sandboxtest.Eventually(t, patience, func() error {
 		if got := again.Node(id.String()).Capability; got.VCores == 64 || got.MiB <= 1024 {
 			return fmt.Errorf("YARN may use %+v", got)
+		}
+		return nil
+	})
+}
+
+// TestTwoNodeManagersOnANode: the one whose pod is older gets all that YARN gets of the node, and an event says so.
+func TestTwoNodeManagersOnANode(t *testing.T) {
+	const node = "sim-0007"
+	old, young := yarn.NodeID{Host: "old", Port: 8041}, yarn.NodeID{Host: "young", Port: 8041}
+	rm, err := resourcemanagersim.Start(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(rm.Close)
+	for _, id := range []yarn.NodeID{old, young} {
+		rm.SetNode(yarn.Node{ID: id, State: yarn.StateRunning, Capability: yarn.Resource{VCores: 1, MiB: 1024}})
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				GenerateName: "nm-" + id.Host + "-", Namespace: "default",
+				Labels:      map[string]string{extension.LabelAppComponent: extension.ComponentNodeManager},
+				Annotations: map[string]string{extension.AnnotationYARNNodeID: id.String()},
+			},
+			Spec: corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "nm", Image: "none"}}},
+		}
+		created, err := client.CoreV1().Pods("default").Create(t.Context(), pod, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = client.CoreV1().Pods("default").Delete(context.Background(), created.Name, metav1.DeleteOptions{GracePeriodSeconds: new(int64)}) // the sandbox ends, too
+		})
+		if id == old { // creation times are whole seconds
+			sandboxtest.Eventually(t, patience, func() error {
+				if time.Since(created.CreationTimestamp.Time) < 1100*time.Millisecond {
+					return errors.New("the second pod would be as old")
+				}
+				return nil
+			})
+		}
+	}
+	t.Cleanup(func() {
+		annotate(context.Background(), t, node, extension.AnnotationNodeThirdPartyAllocations, "")
+	})
+	startBridge(t, rm.Address())
+	sandboxtest.Eventually(t, patience, func() error {
+		first, second := rm.Node(old.String()).Capability, rm.Node(young.String()).Capability
+		if first.MiB <= 1024 || second != (yarn.Resource{}) {
+			return fmt.Errorf("the NodeManagers may use %+v and %+v", first, second)
+		}
+		events, err := client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=" + node + ",reason=AgentsDuplicate"})
+		if err != nil {
+			return err
+		}
+		if len(events.Items) == 0 || !strings.Contains(events.Items[0].Note, "KOORD1603") || !strings.Contains(events.Items[0].Note, young.String()) {
+			return fmt.Errorf("no event names %s: %v", young, events.Items)
 		}
 		return nil
 	})
