@@ -19,7 +19,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./bridge/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
-.PHONY: help build test test-race fuzz e2e engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
+.PHONY: help build test test-race fuzz e2e engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ vulncheck: ## Look for known vulnerabilities in packages that the programs impor
 
 bench: build ## Measure what docs/performance.md reports.
 	@build/bench.sh
+
+bench-bridge: build ## Measure how soon YARN follows 1,000 nodes (about 3 minutes).
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/bridge -koord-bridge $(BIN)/koord-bridge -koord-manager $(BIN)/koord-manager $(BENCH_FLAGS)
 
 bench-manager: build ## Measure koord-manager with 5,000 nodes: convergence, steady state, admission, commands of all nodes (about 30 minutes).
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/manager -koord-manager $(BIN)/koord-manager $(BENCH_FLAGS)
