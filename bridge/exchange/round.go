@@ -70,20 +70,25 @@ type shared struct {
 	in                 thirdparty.Input
 }
 
-// look takes a node down, if the engine uses it. Nodes that it used before, and does not any more, are given back to pods.
+// look takes a node down, if the engine uses it. Nodes without an agent any more are given back to pods. Those with an agent that the engine
+// does not know, as after its restart until agents register again, stay as they are: containers may still run there.
 func (r *round) look(node *corev1.Node) {
 	held, agents := r.holdings.Of(node.Name)
-	keys := r.known(r.engine.Keys(node, agents))
+	named := r.engine.Keys(node, agents)
+	keys := r.known(named)
 	taken, others, err := r.allocations(node)
 	if err != nil {
 		r.errs = append(r.errs, fmt.Errorf("node %q: %w [%s]", node.Name, err, finding.AllocationsInvalid))
 		return
 	}
-	if len(keys) == 0 {
+	if len(named) == 0 {
 		r.tell(node, taken, engine.Amount{})
 		return
 	}
 	r.seen[node.Name] = true
+	if len(keys) == 0 {
+		return
+	}
 	kept := r.remembered[node.Name]
 	if kept == nil {
 		kept = &remembered{}

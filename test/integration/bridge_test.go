@@ -192,6 +192,26 @@ func TestYARNGetsWhatPodsLeave(t *testing.T) {
 		}
 		return nil
 	})
+	var before string
+	awaitNode(t, node, func(n *corev1.Node) error {
+		before = n.Annotations[extension.AnnotationNodeThirdPartyAllocations]
+		return nil
+	})
+	rm.RemoveNode(id.String()) // as a ResourceManager that was started again, to which no NodeManager has come yet
+	stays := time.Now().Add(3 * time.Second)
+	sandboxtest.Eventually(t, patience, func() error {
+		n, err := client.CoreV1().Nodes().Get(t.Context(), node, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := says(n, extension.AnnotationNodeThirdPartyAllocations, before); err != nil {
+			t.Fatalf("a NodeManager that YARN does not know: %v", err)
+		}
+		if time.Now().Before(stays) {
+			return errors.New("the bridge has not looked several times")
+		}
+		return nil
+	})
 	for _, change := range rm.Changes() {
 		if change.TimeoutMillis <= 0 {
 			t.Errorf("%+v kills at once", change)
