@@ -46,8 +46,6 @@ type State struct {
 type Node struct {
 	// Capacity is what it may allocate up to, Allocated what it has allocated.
 	Capacity, Allocated Amount
-	// Containers that run.
-	Containers int64
 	// Closed is true when the engine gives the node no new work, such as an unhealthy one.
 	Closed bool
 }

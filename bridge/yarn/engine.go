@@ -98,7 +98,7 @@ func (e *Engine) Observe(ctx context.Context) (engine.State, error) {
 		key := node.ID.String()
 		ids[key] = node.ID
 		state.Nodes[key] = engine.Node{
-			Capacity: amount(node.Capability), Allocated: amount(node.Used), Containers: max(node.Containers, 0),
+			Capacity: amount(node.Capability), Allocated: amount(node.Used),
 			Closed: node.State != StateRunning && node.State != StateNew,
 		}
 	}

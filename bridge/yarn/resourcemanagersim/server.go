@@ -1,5 +1,5 @@
 // Package resourcemanagersim simulates YARN's ResourceManager for tests and measurements: it speaks the same protocol, keeps nodes and what is
-// allocated on them, and applies changes of their capacity some time after it has answered, as the real one does. It schedules nothing.
+// allocated on them, and applies changes of their capacity before it answers, which the real one does soon after. It schedules nothing.
 package resourcemanagersim
 
 import (
@@ -32,11 +32,9 @@ type ResourceManager struct {
 	// pending is what applications wait for.
 	pending yarn.Resource
 	standby bool
-	lag     time.Duration
 	changes []Received
 	conns   map[net.Conn]bool
 	closed  bool
-	stopped chan struct{}
 }
 
 // Received is a change of capacity that was received.
@@ -51,7 +49,7 @@ func Start(ctx context.Context, address string) (*ResourceManager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	rm := &ResourceManager{listener: listener, nodes: map[string]*yarn.Node{}, conns: map[net.Conn]bool{}, stopped: make(chan struct{})}
+	rm := &ResourceManager{listener: listener, nodes: map[string]*yarn.Node{}, conns: map[net.Conn]bool{}}
 	rm.group.Go(rm.accept)
 	return rm, nil
 }
@@ -67,9 +65,6 @@ func (rm *ResourceManager) Addresses(id string) yarn.Addresses {
 // Close ends all connections and returns once nothing is served any more.
 func (rm *ResourceManager) Close() {
 	rm.mu.Lock()
-	if !rm.closed {
-		close(rm.stopped)
-	}
 	rm.closed = true
 	_ = rm.listener.Close() // once is enough
 	for conn := range rm.conns {
@@ -145,13 +140,6 @@ func (rm *ResourceManager) SetStandby(standby bool) {
 	rm.mu.Lock()
 	defer rm.mu.Unlock()
 	rm.standby = standby
-}
-
-// SetLag is how long changes of capacity take to be applied.
-func (rm *ResourceManager) SetLag(lag time.Duration) {
-	rm.mu.Lock()
-	defer rm.mu.Unlock()
-	rm.lag = lag
 }
 
 // Changes are the changes that were received so far.
@@ -245,7 +233,7 @@ func (rm *ResourceManager) answer(method string, request []byte) ([]byte, error)
 	return nil, &exception{"org.apache.hadoop.ipc.RpcNoSuchMethodException", "Unknown method " + method}
 }
 
-// update takes changes of capacity, which are applied after the lag. A node that is not known refuses all of them.
+// update applies changes of capacity. A node that is not known refuses all of them.
 func (rm *ResourceManager) update(request []byte) error {
 	changes, err := parseChanges(request)
 	if err != nil {
@@ -265,29 +253,9 @@ func (rm *ResourceManager) update(request []byte) error {
 	for _, change := range changes {
 		rm.changes = append(rm.changes, Received{Change: change, At: now})
 	}
-	apply := func() {
-		for _, change := range changes {
-			if node := rm.nodes[change.Node.String()]; node != nil {
-				node.Capability = change.Capability
-			}
-		}
+	for _, change := range changes {
+		rm.nodes[change.Node.String()].Capability = change.Capability
 	}
-	if rm.lag == 0 {
-		apply()
-		return nil
-	}
-	later := time.NewTimer(rm.lag)
-	rm.group.Go(func() {
-		defer later.Stop()
-		select {
-		case <-later.C:
-		case <-rm.stopped:
-			return
-		}
-		rm.mu.Lock()
-		defer rm.mu.Unlock()
-		apply()
-	})
 	return nil
 }
 
