@@ -6,6 +6,9 @@ import "time"
 type Args struct {
 	// Grain is what the engine counts in, such as 1000 milli-cores and 1 MiB; amounts are rounded down to it. At least 1.
 	Grain Amount
+	// Paired is true for an engine that counts in one unit, which has the Grain of both resources, such as a CPU of Slurm with its memory. Amounts
+	// are rounded down to as many of both.
+	Paired bool
 	// SharePercent of what is free belongs to the engine while nobody waits for it; 0 to 100.
 	SharePercent int64
 	// Settle is how long a node must have offered less to pods before the engine gets the difference. It covers the time from a

@@ -2,6 +2,8 @@ package thirdparty
 
 import (
 	"time"
+
+	"koordinator.sh/koord/decision/core/waterfall"
 )
 
 // Reason says why an engine has the capacity that it has on a node.
@@ -44,8 +46,12 @@ type Verdict struct {
 func Decide(in Input, args Args, memory Memory, trace *Trace) Verdict {
 	trace.begin()
 	d := newDecision(in, args, memory)
-	cpu := d.resource(cpuKind, trace)
-	mem := d.resource(memoryKind, trace)
+	cpu, mem := d.resource(cpuKind, trace), d.resource(memoryKind, trace)
+	if args.Paired {
+		pair(&cpu, &mem, args.Grain)
+	}
+	trace.done(cpu)
+	trace.done(mem)
 	return d.verdict(cpu, mem)
 }
 
@@ -63,7 +69,7 @@ type decision struct {
 }
 
 func newDecision(in Input, args Args, memory Memory) decision {
-	for _, amount := range []*Amount{&in.Origin, &in.Offered, &in.Pods, &in.Others, &in.Taken, &in.Capacity, &in.Allocated} {
+	for _, amount := range []*Amount{&in.Origin, &in.Offered, &in.Pods, &in.Others, &in.Taken, &in.Capacity, &in.Allocated, &in.Most} {
 		amount.MilliCPU, amount.Memory = max(amount.MilliCPU, 0), max(amount.Memory, 0)
 	}
 	if memory.began.IsZero() {
@@ -97,18 +103,21 @@ func (d *decision) resource(k kind, trace *Trace) part {
 	}
 	w.Step(minus, "pods", k.of(in.Pods), "")
 	rest := w.Value() // what pods leave; below zero when they hold more than there is
-	p := part{kind: k, limit: k.down(max(rest, 0), d.args.Grain), allocated: k.of(in.Allocated)}
+	p := part{kind: k, limit: k.down(d.most(k, max(rest, 0)), d.args.Grain), allocated: k.of(in.Allocated)}
 	share, why := d.share()
 	free := max(rest-p.allocated, 0)
 	w.Step(minus, "podsShare", free-portion(free, share), why)
 	w.Step(maximum, "floor", 0, "")
+	if most := d.most(k, w.Value()); most < w.Value() {
+		w.Step(minimum, "nodeOfEngine", most, "the engine's node has no more")
+	}
 	w.Step(minus, "rounding", max(w.Value(), 0)-k.down(max(w.Value(), 0), d.args.Grain), "")
 	p.wanted = min(w.Value(), p.limit)
 	if in.Stopped {
 		p.wanted = min(p.wanted, k.down(p.allocated, d.args.Grain))
 		w.Step(minimum, "allocated", p.wanted, "the node takes no new work")
 	}
-	trace.done(k, &w)
+	p.steps = w
 
 	p.capacity = k.of(d.current())
 	p.said = k.of(in.Capacity)
@@ -121,6 +130,33 @@ func (d *decision) resource(k kind, trace *Trace) part {
 	}
 	p.sure = k.down(max(k.held(&d.memory).sure, 0), d.args.Grain)
 	return p
+}
+
+// most is an amount as far as the engine can use it.
+func (d *decision) most(k kind, amount int64) int64 {
+	if size := k.of(d.in.Most); size > 0 {
+		return min(amount, size)
+	}
+	return amount
+}
+
+// pair rounds both resources down to the same number of units.
+func pair(cpu, mem *part, unit Amount) {
+	lower := func(a, b *int64) {
+		perCPU, perMemory := max(unit.MilliCPU, 1), max(unit.Memory, 1)
+		units := min(*a/perCPU, *b/perMemory)
+		*a, *b = units*perCPU, units*perMemory
+	}
+	wantedCPU, wantedMemory := cpu.wanted, mem.wanted
+	lower(&cpu.wanted, &mem.wanted)
+	lower(&cpu.limit, &mem.limit)
+	lower(&cpu.sure, &mem.sure)
+	if cpu.wanted < wantedCPU {
+		cpu.steps.Step(minimum, "memory", cpu.wanted, "there is no more memory for cpu")
+	}
+	if mem.wanted < wantedMemory {
+		mem.steps.Step(minimum, "cpu", mem.wanted, "there is no more cpu for memory")
+	}
 }
 
 // current is the capacity that the engine has, or will have once it has taken what was sent.
@@ -158,6 +194,8 @@ type part struct {
 	most int64
 	// sure is what the node has kept from pods for long enough.
 	sure int64
+	// steps lead to wanted.
+	steps waterfall.Waterfall
 }
 
 // next is the capacity to send when nothing waits, whether it is urgent, and whether it would be larger but has to settle.

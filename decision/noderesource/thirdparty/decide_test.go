@@ -25,7 +25,16 @@ var (
 		Patience:          10 * time.Second,
 		Interval:          time.Second,
 	}
+	// paired counts in units of a core with 2 GiB.
+	paired = func() thirdparty.Args {
+		a := args
+		a.Grain, a.Paired = thirdparty.Amount{MilliCPU: core, Memory: 2 * gib}, true
+		return a
+	}()
 )
+
+// unitsOf is a number of units of paired.
+func unitsOf(units int64) thirdparty.Amount { return of(units, 2*units) }
 
 func of(cores, gibs int64) thirdparty.Amount {
 	return thirdparty.Amount{MilliCPU: cores * core, Memory: gibs * gib}
@@ -97,6 +106,10 @@ func TestDecide(t *testing.T) {
 		"what another engine took is nobody's": {
 			in:           thirdparty.Input{Origin: of(20, 40), Offered: of(2, 4), Others: of(10, 20), Taken: of(8, 16), EngineWaits: true, Pods: of(2, 4)},
 			wantCapacity: of(8, 16), wantTaken: of(8, 16), wantSend: true, wantReason: thirdparty.Share,
+		},
+		"an engine gets no more than its node has": {
+			in:           thirdparty.Input{Origin: of(20, 40), Offered: of(4, 8), Pods: of(4, 8), Taken: of(16, 32), Most: of(6, 64), EngineWaits: true},
+			wantCapacity: of(6, 32), wantTaken: of(6, 32), wantSend: true, wantReason: thirdparty.Share,
 		},
 		"amounts below zero count as zero": {
 			in:         thirdparty.Input{Origin: of(-1, -1), Offered: of(-5, 0), Pods: of(-1, 0), Allocated: of(-1, 0), Capacity: of(-1, -1)},

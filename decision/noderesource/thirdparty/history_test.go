@@ -23,6 +23,7 @@ const (
 
 // world is a node with pods and an engine, with the delays that there are between them.
 type world struct {
+	args   thirdparty.Args
 	random *rand.Rand
 	now    int
 	// origins is what services left to batch at each tick.
@@ -72,9 +73,18 @@ func fits(a, in thirdparty.Amount) bool { return a.MilliCPU <= in.MilliCPU && a.
 // TestNothingIsGivenAwayTwice: in histories in which services, pods, containers and processes come and go, with every message late, no
 // pod and no container starts on resources that the other side uses; a restart of the bridge changes nothing of that.
 func TestNothingIsGivenAwayTwice(t *testing.T) {
+	for name, args := range map[string]thirdparty.Args{"counted apart": args, "counted in units of both": paired} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play(t, args)
+		})
+	}
+}
+
+func play(t *testing.T, args thirdparty.Args) {
 	started := 0
 	for seed := range uint64(histories) {
-		w := &world{random: rand.New(rand.NewPCG(seed, 1)), published: []offer{{}}}
+		w := &world{args: args, random: rand.New(rand.NewPCG(seed, 1)), published: []offer{{}}}
 		for w.now = range ticks {
 			w.services()
 			w.manager()
@@ -164,7 +174,7 @@ func (w *world) bridge() {
 		Stopped:     w.random.IntN(50) == 0,
 		Now:         start.Add(time.Duration(w.now) * tick),
 	}
-	verdict := thirdparty.Decide(w.input, args, w.memory, nil)
+	verdict := thirdparty.Decide(w.input, w.args, w.memory, nil)
 	w.memory, w.taken = verdict.Memory, verdict.Taken
 	if verdict.Send {
 		w.send(verdict.Capacity)

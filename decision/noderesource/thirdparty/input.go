@@ -23,6 +23,8 @@ type Input struct {
 	Taken Amount
 	// Capacity is what the engine may allocate up to, and Allocated what it has allocated, as it says itself.
 	Capacity, Allocated Amount
+	// Most is what the engine can use of the node at most, because it knows how large the node is; nothing bounds a resource of zero.
+	Most Amount
 	// Claimed is true when a pod that waits needs what is free of this node; see Claims.
 	Claimed bool
 	// EngineWaits is true when the engine has something pending.

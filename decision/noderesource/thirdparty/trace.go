@@ -33,12 +33,12 @@ func (t *Trace) steps(k kind) waterfall.Waterfall {
 	return waterfall.New(k.unit())
 }
 
-func (t *Trace) done(k kind, w *waterfall.Waterfall) {
+func (t *Trace) done(p part) {
 	switch {
 	case t == nil:
-	case k == cpuKind:
-		_, t.CPU = w.End("capacity")
+	case p.kind == cpuKind:
+		_, t.CPU = p.steps.End("capacity")
 	default:
-		_, t.Memory = w.End("capacity")
+		_, t.Memory = p.steps.End("capacity")
 	}
 }

@@ -20,7 +20,7 @@ func anyInput(t *rapid.T) thirdparty.Input {
 	}
 	return thirdparty.Input{
 		Origin: amount("origin"), Offered: amount("offered"), Pods: amount("pods"), Others: amount("others"), Taken: amount("taken"),
-		Capacity: amount("capacity"), Allocated: amount("allocated"), Now: start,
+		Capacity: amount("capacity"), Allocated: amount("allocated"), Most: amount("most"), Now: start,
 		Claimed: rapid.Bool().Draw(t, "claimed"), EngineWaits: rapid.Bool().Draw(t, "engineWaits"), Stopped: rapid.Bool().Draw(t, "stopped"),
 	}
 }
@@ -28,7 +28,10 @@ func anyInput(t *rapid.T) thirdparty.Input {
 // TestTheTraceChangesNothing: the verdict is the same with a trace, whose terms lead to the capacity that is wanted.
 func TestTheTraceChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := anyInput(t)
+		in, args := anyInput(t), args
+		if rapid.Bool().Draw(t, "paired") {
+			args = paired
+		}
 		var trace thirdparty.Trace
 		got, want := thirdparty.Decide(in, args, thirdparty.Memory{}, &trace), thirdparty.Decide(in, args, thirdparty.Memory{}, nil)
 		if got != want {
@@ -47,6 +50,24 @@ func TestTheTraceChangesNothing(t *testing.T) {
 			if last.Operator != diagnosticsv1alpha1.Result || value != resource.want || last.Value != resource.want {
 				t.Errorf("the terms of %s lead to %d, and Decide() wants %d: %+v", resource.name, value, resource.want, resource.terms)
 			}
+		}
+	})
+}
+
+// TestPairedAmountsHaveAsManyUnits: of both resources, and never more than there is of either.
+func TestPairedAmountsHaveAsManyUnits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := anyInput(t)
+		in.Capacity = unitsOf(rapid.Int64Range(0, 64).Draw(t, "units"))
+		verdict := thirdparty.Decide(in, paired, thirdparty.Memory{}, nil)
+		if verdict.Capacity != unitsOf(verdict.Capacity.MilliCPU/core) {
+			t.Errorf("Decide() has a capacity of %+v, which is not units of %+v", verdict.Capacity, paired.Grain)
+		}
+		if units := verdict.Wanted.MilliCPU / paired.Grain.MilliCPU; verdict.Wanted != unitsOf(units) {
+			t.Errorf("Decide() wants %+v, which is not %d units of %+v", verdict.Wanted, units, paired.Grain)
+		}
+		if alone := thirdparty.Decide(in, args, thirdparty.Memory{}, nil).Wanted; !fits(verdict.Wanted, alone) {
+			t.Errorf("Decide() wants %+v paired, and %+v otherwise", verdict.Wanted, alone)
 		}
 	})
 }
