@@ -141,7 +141,8 @@ const (
 	// EngineAgentDuplicate means that several of its agents are on one node.
 	EngineAgentDuplicate Code = "KOORD1603"
 	// AllocationsInvalid means that the annotation with what they took cannot be read.
-	AllocationsInvalid Code = "KOORD1604"
+	AllocationsInvalid    Code = "KOORD1604"
+	EngineCapacityNotHeld Code = "KOORD1605"
 )
 
 // Codes of scheduling refusals by the system's own plugins.

@@ -3,6 +3,8 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +21,6 @@ type Engine interface {
 	Name() string
 	// Cluster is the name of this cluster of it.
 	Cluster() string
-	// Grain is what the engine counts in.
-	Grain() Amount
 	// Keys are the names under which the engine may know a node, the one to be preferred first; empty for nodes that it does not use.
 	// Agents are the pods on the node that Agent selected.
 	Keys(node *corev1.Node, agents []*corev1.Pod) []string
@@ -34,8 +34,17 @@ type Engine interface {
 	Close()
 }
 
+// Killer is an engine that does not end work beyond a capacity by itself, so that it has to be told once the deadline is over.
+type Killer interface {
+	// Kill ends work on a node so that it has over less in use, what loses the least progress first. It returns what was ended, for people.
+	Kill(ctx context.Context, key string, over Amount) (ended []string, err error)
+}
+
 // State is what an engine says of itself.
 type State struct {
+	// Grain is what the engine counts in. Paired is true when it counts in one unit that has the Grain of both resources.
+	Grain  Amount
+	Paired bool
 	// Nodes by key.
 	Nodes map[string]Node
 	// Waits is true when something waits for resources.
@@ -46,6 +55,10 @@ type State struct {
 type Node struct {
 	// Capacity is what it may allocate up to, Allocated what it has allocated.
 	Capacity, Allocated Amount
+	// Most is how much the engine can use of the node at most; zero where nothing but the capacity bounds it.
+	Most Amount
+	// Warning says what keeps the capacity from being held, for people; empty where nothing does.
+	Warning string
 	// Closed is true when the engine gives the node no new work, such as an unhealthy one.
 	Closed bool
 }
@@ -56,4 +69,26 @@ type Change struct {
 	Capacity Amount
 	// Deadline is how long work beyond the capacity may run on before it is ended. It is always above zero.
 	Deadline time.Duration
+}
+
+// AnnotatedKeys are the keys that annotations name: those of agents, the oldest pod's first, and then the one of the node, each once. Key
+// returns the empty string where annotations name none.
+func AnnotatedKeys(node *corev1.Node, agents []*corev1.Pod, key func(annotations map[string]string) string) (keys []string) {
+	agents = slices.Clone(agents)
+	slices.SortFunc(agents, func(a, b *corev1.Pod) int {
+		if byAge := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byAge != 0 {
+			return byAge
+		}
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	add := func(annotations map[string]string) {
+		if name := key(annotations); name != "" && !slices.Contains(keys, name) {
+			keys = append(keys, name)
+		}
+	}
+	for _, pod := range agents {
+		add(pod.Annotations)
+	}
+	add(node.Annotations)
+	return keys
 }

@@ -25,7 +25,7 @@ type Holdings interface {
 
 // Settings of an Exchange.
 type Settings struct {
-	// Args of the decision; Grain is the engine's.
+	// Args of the decision; Grain and Paired are the engine's.
 	Args thirdparty.Args
 	// Deadline of containers beyond a capacity, above zero.
 	Deadline time.Duration
@@ -58,13 +58,16 @@ type remembered struct {
 	memory thirdparty.Memory
 	// reported is the last reason that an event told of.
 	reported thirdparty.Reason
+	// warned is the warning of the engine that an event told of.
+	warned string
 	// doubled is true when an event told that several agents are on the node.
 	doubled bool
+	// over is since when the engine has used more than its capacity; zero while it does not.
+	over time.Time
 }
 
 // New returns an exchange, which Start runs.
 func New(e engine.Engine, c client.Client, holdings Holdings, settings Settings, recorder events.EventRecorder) *Exchange {
-	settings.Args.Grain = e.Grain()
 	return &Exchange{
 		engine: e, client: c, holdings: holdings, settings: settings, clock: clock.RealClock{}, recorder: recorder,
 		wake: make(chan struct{}, 1), remembered: map[string]*remembered{},

@@ -40,7 +40,7 @@ func (x *Exchange) count(ctx context.Context, err error, took time.Duration) {
 	}
 }
 
-// report sets the metrics of a node, and records an event when pods and engine begin to hold more than there is.
+// report sets the metrics of a node, and records an event when pods and engine begin to hold more than there is, or the capacity is not held.
 func (x *Exchange) report(ctx context.Context, node *corev1.Node, kept *remembered, own engine.Node, verdict thirdparty.Verdict) {
 	setNode(x.engine, node.Name, own, verdict)
 	if verdict.Send {
@@ -52,6 +52,10 @@ func (x *Exchange) report(ctx context.Context, node *corev1.Node, kept *remember
 			"%s Pods and %s hold more than the node has in batch; containers beyond it are ended after %v", finding.EngineOverCommitted, x.allocationName(), x.settings.Deadline)
 	}
 	kept.reported = verdict.Reason
+	if own.Warning != "" && kept.warned != own.Warning {
+		x.recorder.Eventf(node, nil, corev1.EventTypeWarning, "CapacityNotHeld", "Bridge", "%s %.500s", finding.EngineCapacityNotHeld, own.Warning)
+	}
+	kept.warned = own.Warning
 }
 
 // reportDoubled records an event when several agents are on a node.

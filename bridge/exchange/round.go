@@ -29,7 +29,8 @@ func (x *Exchange) Round(ctx context.Context) (next time.Time, err error) {
 	if err := x.client.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
 		return next, fmt.Errorf("list nodes: %w", err)
 	}
-	r := &round{Exchange: x, state: state, now: x.clock.Now(), seen: map[string]bool{}}
+	r := &round{Exchange: x, args: x.settings.Args, state: state, now: x.clock.Now(), seen: map[string]bool{}}
+	r.args.Grain, r.args.Paired = state.Grain, state.Paired
 	for i := range nodes.Items {
 		r.look(&nodes.Items[i])
 	}
@@ -39,12 +40,14 @@ func (x *Exchange) Round(ctx context.Context) (next time.Time, err error) {
 	}
 	r.forget()
 	r.tellKubernetes(ctx)
-	return r.next, errors.Join(append(r.errs, r.send(ctx))...)
+	r.errs = append(r.errs, r.send(ctx), r.kill(ctx))
+	return r.next, errors.Join(r.errs...)
 }
 
 // round is one round.
 type round struct {
 	*Exchange
+	args  thirdparty.Args
 	state engine.State
 	now   time.Time
 	nodes []shared
@@ -52,6 +55,7 @@ type round struct {
 	// publications are what Kubernetes is to be told.
 	publications []publication
 	changes      []engine.Change
+	excesses     []excess
 	// sent are the nodes whose capacity is in changes.
 	sent []*remembered
 	next time.Time
@@ -98,7 +102,7 @@ func (r *round) look(node *corev1.Node) {
 	s.superfluous = r.closeOthers(node, kept, keys[1:])
 	s.in = thirdparty.Input{
 		Origin: origin(node), Offered: offered(node), Pods: held, Others: others.Add(s.superfluous), Taken: less(taken, s.superfluous),
-		Capacity: s.own.Capacity, Allocated: s.own.Allocated, EngineWaits: r.state.Waits, Stopped: s.own.Closed || node.Spec.Unschedulable, Now: r.now,
+		Capacity: s.own.Capacity, Allocated: s.own.Allocated, Most: s.own.Most, EngineWaits: r.state.Waits, Stopped: s.own.Closed || node.Spec.Unschedulable, Now: r.now,
 	}
 	r.nodes = append(r.nodes, s)
 }
@@ -117,14 +121,14 @@ func (r *round) claim() {
 			}
 		}
 	}
-	for i := range thirdparty.Claims(candidates, r.holdings.Waiting(mostWaiting), r.state.Waits, r.settings.Args.SharePercent) {
+	for i := range thirdparty.Claims(candidates, r.holdings.Waiting(mostWaiting), r.state.Waits, r.args.SharePercent) {
 		r.nodes[i].in.Claimed = true
 	}
 }
 
 // decide decides for one node.
 func (r *round) decide(ctx context.Context, s *shared) {
-	verdict := thirdparty.Decide(s.in, r.settings.Args, s.kept.memory, nil)
+	verdict := thirdparty.Decide(s.in, r.args, s.kept.memory, nil)
 	s.kept.memory = verdict.Memory
 	r.tell(s.Node, s.taken, verdict.Taken.Add(s.superfluous))
 	if verdict.Send {
@@ -134,6 +138,7 @@ func (r *round) decide(ctx context.Context, s *shared) {
 	if !verdict.Next.IsZero() && (r.next.IsZero() || verdict.Next.Before(r.next)) {
 		r.next = verdict.Next
 	}
+	r.overdue(s, verdict)
 	r.report(ctx, s.Node, s.kept, s.own, verdict)
 }
 

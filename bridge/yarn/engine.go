@@ -3,8 +3,6 @@ package yarn
 import (
 	"context"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,10 +43,8 @@ const (
 	bytesPerMiB    = 1 << 20
 )
 
-// Grain is one vcore, which stands for one core, and one MiB.
-func (*Engine) Grain() engine.Amount {
-	return engine.Amount{MilliCPU: millisPerVCore, Memory: bytesPerMiB}
-}
+// grain is one vcore, which stands for one core, and one MiB.
+var grain = engine.Amount{MilliCPU: millisPerVCore, Memory: bytesPerMiB}
 
 // Agent selects the pods of NodeManagers of this cluster.
 func (e *Engine) Agent(pod *corev1.Pod) bool {
@@ -63,27 +59,12 @@ func (e *Engine) belongs(annotations map[string]string) bool {
 // Keys are the node IDs that the pods of NodeManagers are annotated with, the oldest pod's first, and then the one of the node itself,
 // for a NodeManager that is not a pod.
 func (e *Engine) Keys(node *corev1.Node, agents []*corev1.Pod) []string {
-	agents = slices.Clone(agents)
-	slices.SortFunc(agents, func(a, b *corev1.Pod) int {
-		if byAge := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byAge != 0 {
-			return byAge
+	return engine.AnnotatedKeys(node, agents, func(annotations map[string]string) string {
+		if id, err := ParseNodeID(annotations[extension.AnnotationYARNNodeID]); err == nil && e.belongs(annotations) {
+			return id.String()
 		}
-		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+		return ""
 	})
-	var keys []string
-	add := func(annotations map[string]string) {
-		if !e.belongs(annotations) {
-			return
-		}
-		if id, err := ParseNodeID(annotations[extension.AnnotationYARNNodeID]); err == nil && !slices.Contains(keys, id.String()) {
-			keys = append(keys, id.String())
-		}
-	}
-	for _, pod := range agents {
-		add(pod.Annotations)
-	}
-	add(node.Annotations)
-	return keys
 }
 
 // Observe reads the nodes and what is pending. Where the latter cannot be read, nothing is.
@@ -92,7 +73,7 @@ func (e *Engine) Observe(ctx context.Context) (engine.State, error) {
 	if err != nil {
 		return engine.State{}, err
 	}
-	state := engine.State{Nodes: make(map[string]engine.Node, len(nodes))}
+	state := engine.State{Grain: grain, Nodes: make(map[string]engine.Node, len(nodes))}
 	ids := make(map[string]NodeID, len(nodes))
 	for _, node := range nodes {
 		key := node.ID.String()
