@@ -59,8 +59,8 @@ kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other mi
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
-engines: ## Test with real engines: a YARN cluster of Hadoop 3.4 (needs a JDK 17 and Maven; downloads 100 MB once, verified and cached).
-	KOORD_TEST_ENGINES=required go test -count=1 -timeout 15m ./test/engines/...
+engines: build ## Test with real engines: YARN of Hadoop 3.4 (needs a JDK 17 and Maven; downloads 100 MB once, verified and cached), and Slurm.
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -timeout 15m ./test/engines/...
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh

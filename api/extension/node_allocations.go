@@ -49,8 +49,13 @@ func SetOriginExtendedAllocatable(obj metav1.Object, origin *OriginAllocatable) 
 	return EncodeAnnotation(obj, AnnotationNodeOriginExtendedAllocatable, origin)
 }
 
-// ThirdPartyYARN is the name of Hadoop YARN in ThirdPartyAllocations.
-const ThirdPartyYARN = "hadoop-yarn"
+// Names in ThirdPartyAllocations.
+const (
+	// ThirdPartyYARN is Hadoop YARN.
+	ThirdPartyYARN = "hadoop-yarn"
+	// ThirdPartySlurm is Slurm.
+	ThirdPartySlurm = "slurm"
+)
 
 const (
 	// LabelAppComponent is the label of Kubernetes that says what a pod is of its application.
@@ -61,4 +66,8 @@ const (
 	AnnotationYARNNodeID = "yarn.hadoop.apache.org/node-id"
 	// AnnotationYARNClusterID is the YARN cluster that it belongs to; the default one without it.
 	AnnotationYARNClusterID = "yarn.hadoop.apache.org/cluster-id"
+	// ComponentSlurmd is the value of LabelAppComponent for the slurmd of Slurm.
+	ComponentSlurmd = "slurmd"
+	// AnnotationSlurmNode is the NodeName that Slurm has for a pod of slurmd, or for a node on which it runs without one.
+	AnnotationSlurmNode = "slurm.koordinator.sh/node-name"
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"koordinator.sh/koord/bridge/exchange"
+	"koordinator.sh/koord/bridge/slurm"
 	"koordinator.sh/koord/decision/noderesource/thirdparty"
 	"koordinator.sh/koord/securedport"
 )
@@ -41,6 +42,12 @@ type Options struct {
 	// YARNUser is the user that ResourceManagers are called as, and YARNTokenFile a file with a token for it.
 	YARNUser, YARNTokenFile string
 
+	// Slurm is true for a Slurm cluster, whose slurm.conf is at SlurmConf, where the default of Slurm's programs is not meant.
+	Slurm     bool
+	SlurmConf string
+	// SlurmPartitionPrefix and the name of a node make the name of the partition that has this node alone.
+	SlurmPartitionPrefix string
+
 	// SharePercent of what is free belongs to the engine while nobody waits for it.
 	SharePercent int64
 	// OvercommitTimeout is how long containers beyond a capacity may run on.
@@ -62,6 +69,7 @@ func NewOptions() *Options {
 	return &Options{
 		LeaderElect: true, LeaseNamespace: "koordinator-system", BindAddress: net.IPv4zero, SecurePort: DefaultSecurePort, QPS: 200, Burst: 400,
 		YARNConfDir: os.Getenv("HADOOP_CONF_DIR"), YARNUser: user, YARNTokenFile: os.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
+		SlurmConf: os.Getenv("SLURM_CONF"), SlurmPartitionPrefix: slurm.DefaultPartitionPrefix,
 		SharePercent: 50, OvercommitTimeout: 30 * time.Second, SyncPeriod: time.Second, SettlePeriod: 300 * time.Millisecond, EngineTimeout: 5 * time.Second,
 	}
 }
@@ -83,6 +91,10 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.YARNUser, "yarn-user", o.YARNUser, "User that ResourceManagers are called as; it must be in yarn.admin.acl. $HADOOP_USER_NAME by default")
 	flags.StringVar(&o.YARNTokenFile, "yarn-token-file", o.YARNTokenFile,
 		"File with a delegation token for the ResourceManagers' client service; $HADOOP_TOKEN_FILE_LOCATION by default")
+	flags.BoolVar(&o.Slurm, "slurm", o.Slurm, "Share nodes with a Slurm cluster, by its programs scontrol, squeue and scancel")
+	flags.StringVar(&o.SlurmConf, "slurm-conf", o.SlurmConf, "Path of slurm.conf; $SLURM_CONF by default, and without it what Slurm's programs use")
+	flags.StringVar(&o.SlurmPartitionPrefix, "slurm-partition-prefix", o.SlurmPartitionPrefix,
+		"Begins the names of the partitions that have one node each; the name of the node in Slurm follows")
 	flags.Int64Var(&o.SharePercent, "share-percent", o.SharePercent,
 		"Percent of what is free on a node that the engine gets while nobody waits for it; otherwise the side that does gets it")
 	flags.DurationVar(&o.OvercommitTimeout, "overcommit-timeout", o.OvercommitTimeout, "How long containers beyond a capacity that shrank may run on")
@@ -95,8 +107,11 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 // Validate reports everything that is wrong at once.
 func (o *Options) Validate() error {
 	var errs []error
-	if o.YARNConfDir == "" {
-		errs = append(errs, errors.New("--yarn-conf-dir must name a directory with yarn-site.xml"))
+	if o.YARNConfDir == "" && !o.Slurm {
+		errs = append(errs, errors.New("--yarn-conf-dir must name a directory with yarn-site.xml, or --slurm must be set"))
+	}
+	if o.Slurm && o.SlurmPartitionPrefix == "" {
+		errs = append(errs, errors.New("--slurm-partition-prefix must not be empty"))
 	}
 	if o.BindAddress == nil {
 		errs = append(errs, errors.New("--bind-address must be an IP address"))
@@ -108,7 +123,7 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--share-percent %d must be between 0 and 100", o.SharePercent))
 	}
 	if o.OvercommitTimeout < time.Second {
-		errs = append(errs, fmt.Errorf("--overcommit-timeout %v must be at least 1s: YARN would kill at once", o.OvercommitTimeout))
+		errs = append(errs, fmt.Errorf("--overcommit-timeout %v must be at least 1s: work would be ended at once", o.OvercommitTimeout))
 	}
 	for name, value := range map[string]time.Duration{"sync-period": o.SyncPeriod, "settle-period": o.SettlePeriod, "engine-timeout": o.EngineTimeout} {
 		if value < 10*time.Millisecond {

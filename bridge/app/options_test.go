@@ -28,6 +28,8 @@ func TestOptions(t *testing.T) {
 	}{
 		"defaults but for where YARN is":   {args: []string{"--yarn-conf-dir=/etc/hadoop/conf"}},
 		"no engine":                        {args: []string{"--yarn-conf-dir="}, wantErr: []string{"--yarn-conf-dir must name"}},
+		"Slurm alone":                      {args: []string{"--slurm", "--yarn-conf-dir="}},
+		"Slurm without partitions":         {args: []string{"--slurm", "--slurm-partition-prefix="}, wantErr: []string{"--slurm-partition-prefix must not"}},
 		"a timeout with which YARN kills":  {args: []string{"--yarn-conf-dir=x", "--overcommit-timeout=0s"}, wantErr: []string{"--overcommit-timeout 0s"}},
 		"a share beyond all":               {args: []string{"--yarn-conf-dir=x", "--share-percent=101"}, wantErr: []string{"--share-percent 101"}},
 		"a period that is none":            {args: []string{"--yarn-conf-dir=x", "--sync-period=1ns"}, wantErr: []string{"--sync-period 1ns"}},

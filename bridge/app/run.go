@@ -16,6 +16,7 @@ import (
 	"koordinator.sh/koord/bridge/exchange"
 	"koordinator.sh/koord/bridge/hadoop/ipc"
 	"koordinator.sh/koord/bridge/holdings"
+	"koordinator.sh/koord/bridge/slurm"
 	"koordinator.sh/koord/bridge/yarn"
 	"koordinator.sh/koord/securedport"
 )
@@ -66,6 +67,15 @@ func Run(ctx context.Context, options *Options) error {
 
 // newEngines are the engines that are configured.
 func newEngines(options *Options) ([]engine.Engine, error) {
+	var engines []engine.Engine
+	if options.Slurm {
+		engines = append(engines, slurm.NewEngine(slurm.Options{
+			Conf: options.SlurmConf, PartitionPrefix: options.SlurmPartitionPrefix, Timeout: options.EngineTimeout,
+		}))
+	}
+	if options.YARNConfDir == "" {
+		return engines, nil
+	}
 	clusters, err := yarn.LoadClusters(options.YARNConfDir)
 	if err != nil {
 		return nil, err
@@ -76,7 +86,6 @@ func newEngines(options *Options) ([]engine.Engine, error) {
 			return nil, err
 		}
 	}
-	var engines []engine.Engine
 	for _, cluster := range clusters {
 		engines = append(engines, yarn.NewEngine(cluster, caller, options.EngineTimeout))
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,5 +61,30 @@ func TestTheBridgeNeedsAConfiguration(t *testing.T) {
 	}
 	if _, err := renderRelease(t.Context(), options); err == nil || !strings.Contains(err.Error(), "yarn-site.xml") {
 		t.Errorf("renderRelease() = %v", err)
+	}
+}
+
+// TestTheBridgeSharesWithSlurmAlone: without anything of YARN.
+func TestTheBridgeSharesWithSlurmAlone(t *testing.T) {
+	manifest := renderForTest(t, map[string]any{"bridge": map[string]any{
+		"enabled": true, "slurm": map[string]any{"enabled": true, "partitionPrefix": "koord-"},
+	}})
+	var args []any
+	for _, object := range objectsOf(t, manifest) {
+		if object.GetName() == "yarn-config" {
+			t.Error("there is a configuration of YARN")
+		}
+		if object.GetKind() == "Deployment" && object.GetName() == "koord-bridge" {
+			containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+			args = containers[0].(map[string]any)["args"].([]any)
+		}
+	}
+	for _, want := range []string{"--slurm", "--slurm-conf=/etc/slurm/slurm.conf", "--slurm-partition-prefix=koord-"} {
+		if !slices.Contains(args, any(want)) {
+			t.Errorf("the flags are %v, want %s", args, want)
+		}
+	}
+	if slices.ContainsFunc(args, func(arg any) bool { return strings.HasPrefix(arg.(string), "--yarn") }) {
+		t.Errorf("the flags are %v, with some of YARN", args)
 	}
 }
