@@ -44,7 +44,7 @@ type Issuer struct {
 	woken chan struct{}
 }
 
-// NewIssuer returns an issuer for koord-manager, koord-scheduler and koord-descheduler in the namespace, on the real clock.
+// NewIssuer returns an issuer for koord-manager, koord-scheduler, koord-descheduler and koord-bridge in the namespace, on the real clock.
 func NewIssuer(client kubernetes.Interface, namespace string) *Issuer {
 	return &Issuer{
 		Client:    client,
@@ -53,6 +53,7 @@ func NewIssuer(client kubernetes.Interface, namespace string) *Issuer {
 			{Secret: ManagerSecret, Service: "koord-manager", Namespace: namespace},
 			{Secret: SchedulerSecret, Service: "koord-scheduler", Namespace: namespace},
 			{Secret: DeschedulerSecret, Service: "koord-descheduler", Namespace: namespace},
+			{Secret: BridgeSecret, Service: "koord-bridge", Namespace: namespace},
 		},
 		Clock:    clock.RealClock{},
 		Interval: time.Minute,

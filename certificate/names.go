@@ -10,6 +10,8 @@ const (
 	SchedulerSecret = "koord-scheduler-serving"
 	// DeschedulerSecret holds koord-descheduler's serving certificate.
 	DeschedulerSecret = "koord-descheduler-serving"
+	// BridgeSecret holds koord-bridge's serving certificate.
+	BridgeSecret = "koord-bridge-serving"
 	// ManagedByLabel says who writes a Secret.
 	ManagedByLabel = "app.kubernetes.io/managed-by"
 	// Manager is the value of ManagedByLabel on Secrets that an Issuer writes.

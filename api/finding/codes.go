@@ -143,6 +143,7 @@ const (
 	// AllocationsInvalid means that the annotation with what they took cannot be read.
 	AllocationsInvalid    Code = "KOORD1604"
 	EngineCapacityNotHeld Code = "KOORD1605"
+	BridgeUnavailable     Code = "KOORD1606"
 )
 
 // Codes of scheduling refusals by the system's own plugins.

@@ -49,7 +49,8 @@ func TestTheBridgeIsInstalledOnRequest(t *testing.T) {
 	if err := options.Validate(); err != nil || found != 2 {
 		t.Errorf("%d objects of 2, Validate() = %v", found, err)
 	}
-	if options.YARNUser != "hadoop" || options.SharePercent != 25 || options.OvercommitTimeout != time.Minute || options.YARNConfDir == "" {
+	if options.YARNUser != "hadoop" || options.SharePercent != 25 || options.OvercommitTimeout != time.Minute || options.YARNConfDir == "" ||
+		options.CertSecret != "koordinator-system/koord-bridge-serving" {
 		t.Errorf("options = %+v", options)
 	}
 }

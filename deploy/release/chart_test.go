@@ -109,7 +109,7 @@ func TestNoRoleGrantsAWildcard(t *testing.T) {
 
 func TestOnlyServersReadSecretsAndOnlyTheirOwn(t *testing.T) {
 	want := map[string][]any{
-		"Role koord-manager":     {"koord-serving-ca", "koord-manager-serving", "koord-scheduler-serving", "koord-descheduler-serving"},
+		"Role koord-manager":     {"koord-serving-ca", "koord-manager-serving", "koord-scheduler-serving", "koord-descheduler-serving", "koord-bridge-serving"},
 		"Role koord-scheduler":   {"koord-scheduler-serving"},
 		"Role koord-descheduler": {"koord-descheduler-serving"},
 	}

@@ -17,7 +17,7 @@ const (
 	Kubernetes Category = "kubernetes"
 	// Node is what the nodes are, and what their kernels support.
 	Node Category = "node"
-	// Scheduler is koord-scheduler and koord-descheduler.
+	// Scheduler is koord-scheduler, koord-descheduler and koord-bridge.
 	Scheduler Category = "scheduler"
 	// Manager is koord-manager.
 	Manager Category = "manager"

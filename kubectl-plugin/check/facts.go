@@ -23,6 +23,7 @@ const (
 	managerName     = "koord-manager"
 	schedulerName   = "koord-scheduler"
 	deschedulerName = "koord-descheduler"
+	bridgeName      = "koord-bridge"
 	agentName       = "koordlet"
 )
 

@@ -168,7 +168,7 @@ func healthy(t testing.TB) *Facts {
 	t.Helper()
 	ca := newAuthority(t, now.Add(10*365*24*time.Hour))
 	secrets := map[string]*Fact[*corev1.Secret]{upstreamSecret: {}}
-	for name, service := range map[string]string{certificate.ManagerSecret: managerName, certificate.SchedulerSecret: schedulerName, certificate.DeschedulerSecret: deschedulerName} {
+	for name, service := range map[string]string{certificate.ManagerSecret: managerName, certificate.SchedulerSecret: schedulerName, certificate.DeschedulerSecret: deschedulerName, certificate.BridgeSecret: bridgeName} {
 		secrets[name] = &Fact[*corev1.Secret]{Value: ca.issue(t, name, service+"."+namespace+".svc", now.Add(-time.Hour), now.Add(365*24*time.Hour))}
 	}
 	wanted := definitionOf("nodeslos.slo.koordinator.sh", "v1alpha1")
@@ -176,7 +176,7 @@ func healthy(t testing.TB) *Facts {
 		Namespace: namespace, Kubernetes: install.KubernetesStatus{Version: "v1.36.3", State: install.StateReady},
 		Release: &install.ReleaseStatus{Name: "koordinator", Revision: 3, ChartVersion: "1.2.3"}, ReleaseState: install.StateReady,
 		Components: []install.ComponentStatus{
-			componentOf(managerName, "m_1"), componentOf(schedulerName, "s_1"), componentOf(deschedulerName, "d_1"),
+			componentOf(managerName, "m_1"), componentOf(schedulerName, "s_1"), componentOf(deschedulerName, "d_1"), componentOf(bridgeName, "b_1"),
 			{Name: agentName, State: install.StateReady, Workload: "DaemonSet", Ready: new(int32(2)), Desired: new(int32(2))},
 		},
 		API: install.APIStatus{Name: install.APIServiceName, State: install.StateReady}, Definitions: install.DefinitionStatus{State: install.StateReady},
@@ -191,9 +191,10 @@ func healthy(t testing.TB) *Facts {
 		Agents:    Fact[[]AgentAnswer]{Value: []AgentAnswer{agentOf("node-1", suppression()), agentOf("node-2", suppression())}},
 		Pods: Fact[[]corev1.Pod]{Value: []corev1.Pod{
 			podOf("koord-manager-a", managerName, "node-1", "--metrics-bind-address=:8080"), podOf("koord-scheduler-a", schedulerName, "node-1"),
-			podOf("koord-descheduler-a", deschedulerName, "node-2"), podOf("koordlet-a", agentName, "node-1"), podOf("koordlet-b", agentName, "node-2"),
+			podOf("koord-descheduler-a", deschedulerName, "node-2"), podOf("koord-bridge-a", bridgeName, "node-2"),
+			podOf("koordlet-a", agentName, "node-1"), podOf("koordlet-b", agentName, "node-2"),
 		}},
-		Deployments: Fact[[]appsv1.Deployment]{Value: []appsv1.Deployment{deploymentOf(managerName), deploymentOf(schedulerName), deploymentOf(deschedulerName)}},
+		Deployments: Fact[[]appsv1.Deployment]{Value: []appsv1.Deployment{deploymentOf(managerName), deploymentOf(schedulerName), deploymentOf(deschedulerName), deploymentOf(bridgeName)}},
 		DaemonSets:  Fact[[]appsv1.DaemonSet]{Value: []appsv1.DaemonSet{{ObjectMeta: labelled(agentName), Spec: appsv1.DaemonSetSpec{Template: template(agentName)}}}},
 		Services:    Fact[[]corev1.Service]{Value: []corev1.Service{{ObjectMeta: labelled(managerName)}}},
 		Endpoints: Fact[[]discoveryv1.EndpointSlice]{Value: []discoveryv1.EndpointSlice{{

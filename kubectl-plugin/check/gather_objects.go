@@ -59,7 +59,7 @@ func readNamespace(ctx context.Context, c *Cluster, f *Facts) error {
 
 // readSecrets gets the Secrets one by one: a user who may get these need not be permitted to list all.
 func readSecrets(ctx context.Context, c *Cluster, f *Facts) error {
-	for _, name := range []string{certificate.ManagerSecret, certificate.SchedulerSecret, certificate.DeschedulerSecret, upstreamSecret} {
+	for _, name := range []string{certificate.ManagerSecret, certificate.SchedulerSecret, certificate.DeschedulerSecret, certificate.BridgeSecret, upstreamSecret} {
 		of := &Fact[*corev1.Secret]{}
 		err := fact(ctx, of, "get secret "+name, func(ctx context.Context) (*corev1.Secret, error) {
 			return c.client.CoreV1().Secrets(f.Namespace).Get(ctx, name, metav1.GetOptions{})

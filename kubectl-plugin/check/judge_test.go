@@ -121,7 +121,7 @@ func TestChecksOfKubernetes(t *testing.T) {
 		"it is not established":  {"definitions", func(_ *testing.T, f *Facts) { delete(f.Definitions.Value[0].Object, "status") }, Failed, finding.DefinitionUnserved, "is not established"},
 		"upstream has fewer":     {"definitions", func(t *testing.T, f *Facts) { asUpstream(t, f); f.Definitions.Value = nil }, Pass, "", "0/0"},
 		"definitions are unread": {"definitions", func(_ *testing.T, f *Facts) { f.Definitions.Unread = unread("list customresourcedefinitions") }, Unknown, "", "customresourcedefinitions"},
-		"one version":            {"component-versions", nil, Pass, "", "koord-manager 1.2.3, koord-scheduler 1.2.3, koord-descheduler 1.2.3, koordlet 1.2.3"},
+		"one version":            {"component-versions", nil, Pass, "", "koord-manager 1.2.3, koord-scheduler 1.2.3, koord-descheduler 1.2.3, koord-bridge 1.2.3, koordlet 1.2.3"},
 		"an older component": {"component-versions", func(_ *testing.T, f *Facts) {
 			f.Deployments.Value[1].Spec.Template.Spec.Containers[0].Image = "koord-scheduler:v1.1.0@sha256:0"
 		},

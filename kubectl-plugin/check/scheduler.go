@@ -1,6 +1,8 @@
 package check
 
 import (
+	"slices"
+
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/certificate"
 	"koordinator.sh/koord/kubectl-plugin/install"
@@ -9,11 +11,12 @@ import (
 func schedulerChecks() []Check {
 	scheduler := component{name: schedulerName, short: "scheduler", category: Scheduler, down: finding.SchedulerUnavailable, secret: certificate.SchedulerSecret, leads: true}
 	descheduler := component{name: deschedulerName, short: "descheduler", category: Scheduler, down: finding.DeschedulerUnavailable, secret: certificate.DeschedulerSecret, leads: true}
-	return append(append(scheduler.checks(), Check{
+	bridge := component{name: bridgeName, short: "bridge", category: Scheduler, down: finding.BridgeUnavailable, secret: certificate.BridgeSecret, leads: true}
+	return slices.Concat(scheduler.checks(), []Check{{
 		ID: "scheduler-quotas", Category: Scheduler, Needs: []string{installedID}, Title: "no ElasticQuota uses more than its max, and every pod counts",
 		Codes: []finding.Code{finding.QuotaAboveMax, finding.QuotaUncounted},
 		Judge: func(f *Facts) Outcome {
 			return f.ofStatus(install.PartQuotas, "", finding.QuotaAboveMax, finding.QuotaUncounted)
 		},
-	}), descheduler.checks()...)
+	}}, descheduler.checks(), bridge.checks())
 }

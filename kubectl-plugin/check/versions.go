@@ -47,7 +47,7 @@ type workload struct{ name, version string }
 
 func (f *Facts) workloads() []workload {
 	var out []workload
-	for _, name := range []string{managerName, schedulerName, deschedulerName} {
+	for _, name := range []string{managerName, schedulerName, deschedulerName, bridgeName} {
 		if d := named(f.Deployments.Value, name); d != nil {
 			out = append(out, workload{name, versionOf(d.Labels, d.Spec.Template)})
 		}

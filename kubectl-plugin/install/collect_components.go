@@ -17,12 +17,18 @@ type leading struct {
 	name, lease string
 	// optional is true for a component that is reported only where it has a workload or a lease.
 	optional bool
+	// down is the finding of a component that does not run, and effect what that means.
+	down   finding.Code
+	effect string
 }
 
 var components = []leading{
-	{name: "koord-manager", lease: "koordinator-manager"},
-	{name: "koord-scheduler", lease: "koord-scheduler"},
-	{name: "koord-descheduler", lease: "koord-descheduler", optional: true},
+	{name: "koord-manager", lease: "koordinator-manager", down: finding.ManagerUnavailable, effect: "batch and mid resources and NodeSLOs are not updated"},
+	{name: "koord-scheduler", lease: "koord-scheduler", down: finding.SchedulerUnavailable, effect: "its pods stay pending"},
+	{name: "koord-descheduler", lease: "koord-descheduler", optional: true, down: finding.DeschedulerUnavailable,
+		effect: "nodes are not rebalanced and PodMigrationJobs do not progress"},
+	{name: "koord-bridge", lease: "koord-bridge", optional: true, down: finding.BridgeUnavailable,
+		effect: "schedulers outside of Kubernetes keep what they have, also where services or pods need it"},
 }
 
 func (c *collector) collectComponents(ctx context.Context) error {
@@ -43,7 +49,7 @@ func (c *collector) collectComponents(ctx context.Context) error {
 		if leads {
 			status.Leader, status.RenewedAt = *lease.Spec.HolderIdentity, lease.Spec.RenewTime
 		}
-		c.judge(&status, leads, seen && leaseSeen)
+		c.judge(&status, component, leads, seen && leaseSeen)
 		c.status.Components = append(c.status.Components, status)
 	}
 	return c.collectAgent(ctx)
@@ -51,7 +57,7 @@ func (c *collector) collectComponents(ctx context.Context) error {
 
 // judge turns what was seen of a component into its state. That there is no leader is known only when both workload and lease may
 // be read.
-func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
+func (c *collector) judge(status *ComponentStatus, component leading, leads, seen bool) {
 	switch {
 	case !seen && !leads:
 		status.State = StateUnknown
@@ -69,14 +75,12 @@ func (c *collector) judge(status *ComponentStatus, leads, seen bool) {
 	default:
 		status.State = StateReady
 	}
-	if !leads && status.Name == "koord-manager" {
-		c.find(finding.ManagerUnavailable, "koord-manager is not running: batch and mid resources and NodeSLOs are not updated", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-manager koordinator-manager")
-	}
-	if !leads && status.Name == "koord-scheduler" {
-		c.find(finding.SchedulerUnavailable, "koord-scheduler is not running: its pods stay pending", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-scheduler")
-	}
-	if !leads && status.Name == "koord-descheduler" {
-		c.find(finding.DeschedulerUnavailable, "koord-descheduler is not running: nodes are not rebalanced and PodMigrationJobs do not progress", "kubectl -n "+c.status.Namespace+" get deployment,lease koord-descheduler")
+	if !leads {
+		objects := component.name
+		if component.lease != component.name {
+			objects += " " + component.lease
+		}
+		c.find(component.down, component.name+" is not running: "+component.effect, "kubectl -n "+c.status.Namespace+" get deployment,lease "+objects)
 	}
 }
 

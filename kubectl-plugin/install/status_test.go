@@ -169,7 +169,7 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 		},
 		"broken": {
 			objects: []runtime.Object{
-				newDeployment("koord-manager", 0, 2), newDeployment("koord-descheduler", 0, 2), newConfig(`{"enable":`),
+				newDeployment("koord-manager", 0, 2), newDeployment("koord-descheduler", 0, 2), newDeployment("koord-bridge", 0, 1), newConfig(`{"enable":`),
 				newLease("koordinator-manager", "koord-manager-a_1", time.Hour),
 			},
 			others: append(allDefinitions(t)[2:], apiService("False", "no endpoints available")), release: released("failed"),
@@ -282,8 +282,8 @@ func TestWhatMayNotBeReadIsUnknownAndNamed(t *testing.T) {
 			t.Errorf("%s is %s, want %s", component.Name, component.State, StateUnknown)
 		}
 	}
-	if len(status.Incomplete) != 8 {
-		t.Errorf("%d things are named that could not be seen, want 8: %q", len(status.Incomplete), status.Incomplete)
+	if len(status.Incomplete) != 10 {
+		t.Errorf("%d things are named that could not be seen, want 10: %q", len(status.Incomplete), status.Incomplete)
 	}
 }
 
