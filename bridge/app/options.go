@@ -21,6 +21,12 @@ const component = "koord-bridge"
 // DefaultSecurePort of koord-bridge.
 const DefaultSecurePort = 10262
 
+// How ResourceManagers are called.
+const (
+	protocolRPC  = "rpc"
+	protocolREST = "rest"
+)
+
 // Options are the flags of koord-bridge.
 type Options struct {
 	// Kubeconfig to reach the API server; empty uses the service account inside a cluster.
@@ -41,6 +47,8 @@ type Options struct {
 	YARNConfDir string
 	// YARNUser is the user that ResourceManagers are called as, and YARNTokenFile a file with a token for it.
 	YARNUser, YARNTokenFile string
+	// YARNProtocol is rpc or rest, and YARNCAFile verifies the web servers of rest; empty for the authorities of the system.
+	YARNProtocol, YARNCAFile string
 
 	// Slurm is true for a Slurm cluster, whose slurm.conf is at SlurmConf, where the default of Slurm's programs is not meant.
 	Slurm     bool
@@ -68,7 +76,7 @@ func NewOptions() *Options {
 	}
 	return &Options{
 		LeaderElect: true, LeaseNamespace: "koordinator-system", BindAddress: net.IPv4zero, SecurePort: DefaultSecurePort, QPS: 200, Burst: 400,
-		YARNConfDir: os.Getenv("HADOOP_CONF_DIR"), YARNUser: user, YARNTokenFile: os.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
+		YARNConfDir: os.Getenv("HADOOP_CONF_DIR"), YARNUser: user, YARNProtocol: protocolRPC, YARNTokenFile: os.Getenv("HADOOP_TOKEN_FILE_LOCATION"),
 		SlurmConf: os.Getenv("SLURM_CONF"), SlurmPartitionPrefix: slurm.DefaultPartitionPrefix,
 		SharePercent: 50, OvercommitTimeout: 30 * time.Second, SyncPeriod: time.Second, SettlePeriod: 300 * time.Millisecond, EngineTimeout: 5 * time.Second,
 	}
@@ -91,6 +99,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.YARNUser, "yarn-user", o.YARNUser, "User that ResourceManagers are called as; it must be in yarn.admin.acl. $HADOOP_USER_NAME by default")
 	flags.StringVar(&o.YARNTokenFile, "yarn-token-file", o.YARNTokenFile,
 		"File with a delegation token for the ResourceManagers' client service; $HADOOP_TOKEN_FILE_LOCATION by default")
+	flags.StringVar(&o.YARNProtocol, "yarn-protocol", o.YARNProtocol,
+		"How ResourceManagers are called: rpc, or rest for their REST API, which changes nodes since Hadoop 3.3 and takes no tokens")
+	flags.StringVar(&o.YARNCAFile, "yarn-ca-file", o.YARNCAFile, "PEM file with the authorities that verify ResourceManagers with yarn.http.policy HTTPS_ONLY; those of the system by default")
 	flags.BoolVar(&o.Slurm, "slurm", o.Slurm, "Share nodes with a Slurm cluster, by its programs scontrol, squeue and scancel")
 	flags.StringVar(&o.SlurmConf, "slurm-conf", o.SlurmConf, "Path of slurm.conf; $SLURM_CONF by default, and without it what Slurm's programs use")
 	flags.StringVar(&o.SlurmPartitionPrefix, "slurm-partition-prefix", o.SlurmPartitionPrefix,
@@ -109,6 +120,9 @@ func (o *Options) Validate() error {
 	var errs []error
 	if o.YARNConfDir == "" && !o.Slurm {
 		errs = append(errs, errors.New("--yarn-conf-dir must name a directory with yarn-site.xml, or --slurm must be set"))
+	}
+	if o.YARNProtocol != protocolRPC && o.YARNProtocol != protocolREST {
+		errs = append(errs, fmt.Errorf("--yarn-protocol %q must be %s or %s", o.YARNProtocol, protocolRPC, protocolREST))
 	}
 	if o.Slurm && o.SlurmPartitionPrefix == "" {
 		errs = append(errs, errors.New("--slurm-partition-prefix must not be empty"))

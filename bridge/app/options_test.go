@@ -28,6 +28,8 @@ func TestOptions(t *testing.T) {
 	}{
 		"defaults but for where YARN is":   {args: []string{"--yarn-conf-dir=/etc/hadoop/conf"}},
 		"no engine":                        {args: []string{"--yarn-conf-dir="}, wantErr: []string{"--yarn-conf-dir must name"}},
+		"REST":                             {args: []string{"--yarn-conf-dir=x", "--yarn-protocol=rest"}},
+		"a protocol that is none":          {args: []string{"--yarn-conf-dir=x", "--yarn-protocol=http"}, wantErr: []string{`--yarn-protocol "http" must be`}},
 		"Slurm alone":                      {args: []string{"--slurm", "--yarn-conf-dir="}},
 		"Slurm without partitions":         {args: []string{"--slurm", "--slurm-partition-prefix="}, wantErr: []string{"--slurm-partition-prefix must not"}},
 		"a timeout with which YARN kills":  {args: []string{"--yarn-conf-dir=x", "--overcommit-timeout=0s"}, wantErr: []string{"--overcommit-timeout 0s"}},

@@ -3,6 +3,7 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -80,16 +81,58 @@ func newEngines(options *Options) ([]engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	if options.YARNProtocol == protocolREST {
+		if err := yarn.CheckWeb(clusters); err != nil {
+			return nil, err
+		}
+	}
+	connect, err := connectYARN(options)
+	if err != nil {
+		return nil, err
+	}
+	for _, cluster := range clusters {
+		engines = append(engines, connect(cluster))
+	}
+	return engines, nil
+}
+
+// connectYARN returns how to make the engine of a cluster.
+func connectYARN(options *Options) (func(yarn.Cluster) engine.Engine, error) {
+	if options.YARNProtocol == protocolREST {
+		authorities, err := readAuthorities(options.YARNCAFile)
+		if err != nil {
+			return nil, err
+		}
+		return func(cluster yarn.Cluster) engine.Engine {
+			return yarn.NewRESTEngine(cluster, yarn.RESTOptions{User: options.YARNUser, Authorities: authorities, Timeout: options.EngineTimeout})
+		}, nil
+	}
 	caller := yarn.Caller{User: options.YARNUser}
 	if options.YARNTokenFile != "" {
+		var err error
 		if caller.Token, err = readToken(options.YARNTokenFile); err != nil {
 			return nil, err
 		}
 	}
-	for _, cluster := range clusters {
-		engines = append(engines, yarn.NewEngine(cluster, caller, options.EngineTimeout))
+	return func(cluster yarn.Cluster) engine.Engine {
+		return yarn.NewEngine(cluster, caller, options.EngineTimeout)
+	}, nil
+}
+
+// readAuthorities reads certificates in PEM; nil without a file.
+func readAuthorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
 	}
-	return engines, nil
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--yarn-ca-file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("--yarn-ca-file %q: there is no certificate in it", file)
+	}
+	return pool, nil
 }
 
 // readToken reads the first token of a file that ResourceManagers take.

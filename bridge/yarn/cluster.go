@@ -22,8 +22,10 @@ const clusterFile = ".yarn-site.xml"
 type Addresses struct {
 	// ID of a ResourceManager among several, such as rm1; empty where there is one.
 	ID string
-	// Client and Admin are HOST:PORT of the two services.
+	// Client and Admin are HOST:PORT of the two services of its RPC.
 	Client, Admin string
+	// Web is the URL of its web server, without a path; empty where nothing says it.
+	Web string
 }
 
 // Cluster is the ResourceManagers of one YARN cluster, of which one is active.
@@ -79,23 +81,48 @@ func loadCluster(name, directory string, files []string) (Cluster, error) {
 		if err != nil {
 			return Cluster{}, fmt.Errorf("cluster %q: %w", name, err)
 		}
-		out.ResourceManagers = append(out.ResourceManagers, Addresses{ID: id, Client: client, Admin: admin})
+		web, err := webAddress(read, id)
+		if err != nil {
+			return Cluster{}, fmt.Errorf("cluster %q: %w", name, err)
+		}
+		out.ResourceManagers = append(out.ResourceManagers, Addresses{ID: id, Client: client, Admin: admin, Web: web})
 	}
 	return out, nil
 }
 
+// webAddress is the URL of a web server, empty where nothing says it.
+func webAddress(read *configuration.Configuration, id string) (string, error) {
+	scheme, property, port := "http", "yarn.resourcemanager.webapp.address", "8088"
+	if read.Get("yarn.http.policy") == "HTTPS_ONLY" {
+		scheme, property, port = "https", "yarn.resourcemanager.webapp.https.address", "8090"
+	}
+	if own, host := of(read, property, id); own == "" && host == "" {
+		return "", nil
+	}
+	at, err := address(read, property, id, port)
+	return scheme + "://" + at, err
+}
+
+// of is a property, and the host of the ResourceManager, by its ID; empty where they are not set.
+func of(read *configuration.Configuration, property, id string) (value, host string) {
+	return read.Get(property + suffixOf(id)), read.GetOr("yarn.resourcemanager.hostname"+suffixOf(id), read.Get("yarn.resourcemanager.hostname"))
+}
+
+func suffixOf(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "." + id
+}
+
 // address is a property with an address, or the host of the ResourceManager and a port.
 func address(read *configuration.Configuration, property, id, port string) (string, error) {
-	suffix := ""
-	if id != "" {
-		suffix = "." + id
-	}
-	value := read.Get(property + suffix)
+	value, host := of(read, property, id)
 	if value == "" {
-		value = read.GetOr("yarn.resourcemanager.hostname"+suffix, read.Get("yarn.resourcemanager.hostname"))
+		value = host
 	}
 	if value == "" {
-		return "", fmt.Errorf("%s is not set, nor is yarn.resourcemanager.hostname%s", property+suffix, suffix)
+		return "", fmt.Errorf("%s is not set, nor is yarn.resourcemanager.hostname%s", property+suffixOf(id), suffixOf(id))
 	}
 	if host, own, err := net.SplitHostPort(value); err == nil && host != "" {
 		if _, err := strconv.ParseUint(own, 10, 16); err == nil {
@@ -103,9 +130,22 @@ func address(read *configuration.Configuration, property, id, port string) (stri
 		}
 	}
 	if strings.ContainsAny(value, ":/ ") {
-		return "", fmt.Errorf("%s is %q; want HOST or HOST:PORT", property+suffix, value)
+		return "", fmt.Errorf("%s is %q; want HOST or HOST:PORT", property+suffixOf(id), value)
 	}
 	return net.JoinHostPort(value, port), nil
+}
+
+// CheckWeb reports ResourceManagers whose web server is not known.
+func CheckWeb(clusters []Cluster) error {
+	var errs []error
+	for _, cluster := range clusters {
+		for _, manager := range cluster.ResourceManagers {
+			if manager.Web == "" {
+				errs = append(errs, fmt.Errorf("cluster %q: the web server of ResourceManager %q is not known: set yarn.resourcemanager.webapp.address", cluster.Name, manager.ID))
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // Caller is who calls the ResourceManagers.

@@ -15,7 +15,7 @@ import (
 // Engine is a YARN cluster, as an engine.
 type Engine struct {
 	cluster string
-	client  *Client
+	client  client
 	// ids are the nodes of the last observation by their keys.
 	ids map[string]NodeID
 	// measured are the hosts that have metrics.
@@ -24,9 +24,22 @@ type Engine struct {
 
 var _ engine.Engine = (*Engine)(nil)
 
-// NewEngine returns the engine of a cluster, which must be closed.
+// client is how ResourceManagers are called.
+type client interface {
+	Nodes(ctx context.Context) ([]Node, error)
+	Update(ctx context.Context, changes []Change) error
+	Pending(ctx context.Context) (Resource, error)
+	Close()
+}
+
+// NewEngine returns the engine of a cluster, which must be closed. It is called by RPC.
 func NewEngine(cluster Cluster, caller Caller, timeout time.Duration) *Engine {
 	return &Engine{cluster: cluster.Name, client: NewClient(cluster, caller, timeout)}
+}
+
+// NewRESTEngine returns the engine of a cluster, which must be closed. It is called by its REST API.
+func NewRESTEngine(cluster Cluster, options RESTOptions) *Engine {
+	return &Engine{cluster: cluster.Name, client: NewRESTClient(cluster, options)}
 }
 
 // Name is hadoop-yarn.

@@ -25,8 +25,10 @@ type Cluster struct {
 	Conf string
 	// Client and Admin are the addresses of the ResourceManager's services.
 	Client, Admin string
-	jars          string
-	conf          map[string]string
+	// Web is the address of its web server.
+	Web  string
+	jars string
+	conf map[string]string
 }
 
 // Start starts a ResourceManager.
@@ -36,13 +38,13 @@ func Start(t testing.TB) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cluster{jars: jars, Client: free(t), Admin: free(t)}
+	c := &Cluster{jars: jars, Client: free(t), Admin: free(t), Web: free(t)}
 	c.conf = map[string]string{
 		"yarn.resourcemanager.address":                  c.Client,
 		"yarn.resourcemanager.admin.address":            c.Admin,
 		"yarn.resourcemanager.scheduler.address":        free(t),
 		"yarn.resourcemanager.resource-tracker.address": free(t),
-		"yarn.resourcemanager.webapp.address":           free(t),
+		"yarn.resourcemanager.webapp.address":           c.Web,
 		"yarn.scheduler.minimum-allocation-mb":          "128",
 	}
 	c.Conf = c.write(t, c.conf)
@@ -59,6 +61,14 @@ func Start(t testing.TB) *Cluster {
 func (c *Cluster) Connect(t testing.TB) *yarn.Client {
 	client := yarn.NewClient(yarn.Cluster{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{{Client: c.Client, Admin: c.Admin}}},
 		yarn.Caller{User: "root"}, 5*time.Second)
+	t.Cleanup(client.Close)
+	return client
+}
+
+// ConnectREST returns a client of the cluster's REST API that lives as long as the test.
+func (c *Cluster) ConnectREST(t testing.TB) *yarn.RESTClient {
+	client := yarn.NewRESTClient(yarn.Cluster{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{{Web: "http://" + c.Web}}},
+		yarn.RESTOptions{User: "root", Timeout: 5 * time.Second})
 	t.Cleanup(client.Close)
 	return client
 }

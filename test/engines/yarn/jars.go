@@ -59,7 +59,7 @@ func download(ctx context.Context, into string) error {
 			return err
 		}
 	}
-	if err := run(ctx, into, "mvn", "-B", "-q", "dependency:copy-dependencies", "-DexcludeTransitive=true", "-DoutputDirectory="+into); err != nil {
+	if err := run(ctx, into, "mvn", "-B", "-q", "dependency:copy-dependencies", "-DoutputDirectory="+into); err != nil {
 		return fmt.Errorf("download Hadoop: %w", err)
 	}
 	if err := run(ctx, into, "javac", "-nowarn", "-cp", "*", "-d", ".", "Job.java"); err != nil {

@@ -1,13 +1,17 @@
 package yarn_test
 
 import (
+	"errors"
 	"flag"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"koordinator.sh/koord/bridge/hadoop/ipc"
@@ -48,7 +52,8 @@ func TestTheRealResourceManager(t *testing.T) {
 	if got := only(t, client); got.ID != id || got.State != yarn.StateRunning || got.Capability != (yarn.Resource{VCores: 2, MiB: 2048}) {
 		t.Errorf("the node is %+v", got)
 	}
-	record(t, cluster.Client)
+	record(t, cluster)
+	t.Run("says the same by its REST API", func(t *testing.T) { compare(t, cluster, id) })
 	t.Run("authenticates a caller by a token", func(t *testing.T) { authenticate(t, cluster.Client) })
 	t.Run("warns before it kills", func(t *testing.T) {
 		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
@@ -105,12 +110,44 @@ func authenticate(t *testing.T, address string) {
 	}
 }
 
+// compare reads and changes the node by the REST API.
+func compare(t *testing.T, cluster *realyarn.Cluster, id yarn.NodeID) {
+	rest, rpc := cluster.ConnectREST(t), cluster.Connect(t)
+	nodes, err := rest.Nodes(t.Context())
+	if diff := cmp.Diff([]yarn.Node{only(t, rpc)}, nodes); diff != "" || err != nil {
+		t.Errorf("Nodes() by REST (-by RPC +by REST):\n%s, %v", diff, err)
+	}
+	if pending, err := rest.Pending(t.Context()); pending != (yarn.Resource{}) || err != nil {
+		t.Errorf("Pending() by REST = %+v, %v", pending, err)
+	}
+	to := yarn.Resource{VCores: 3, MiB: 3000}
+	if err := rest.Update(t.Context(), []yarn.Change{{Node: id, Capability: to, TimeoutMillis: 1000}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the ResourceManager applies the capability", func() bool { return only(t, rpc).Capability == to })
+	unknown := []yarn.Change{{Node: yarn.NodeID{Host: "none", Port: 1}, Capability: to, TimeoutMillis: 1000}}
+	if err := rest.Update(t.Context(), unknown); err == nil || !strings.Contains(err.Error(), "nodeId, none:1, is not found") {
+		t.Errorf("Update() of an unknown node by REST = %v", err)
+	}
+}
+
 // record writes what the ResourceManager answers, for tests that run without it.
-func record(t *testing.T, address string) {
+func record(t *testing.T, cluster *realyarn.Cluster) {
 	if !*update {
 		return
 	}
-	client := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, User: "root"})
+	testdata := filepath.Join("..", "..", "..", "bridge", "yarn", "testdata")
+	for _, path := range []string{"info", "nodes", "metrics"} {
+		response, err := http.Get("http://" + cluster.Web + "/ws/v1/cluster/" + path) //nolint:noctx // only to record
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(response.Body)
+		if err := errors.Join(err, response.Body.Close(), os.WriteFile(filepath.Join(testdata, path+".json"), content, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	client := ipc.NewClient(ipc.Options{Address: cluster.Client, Protocol: clientProtocol, User: "root"})
 	defer client.Close()
 	root := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "root")
 	for method, request := range map[string][]byte{"getClusterNodes": nil, "getQueueInfo": root} {
@@ -118,7 +155,7 @@ func record(t *testing.T, address string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join("..", "..", "..", "bridge", "yarn", "testdata", method+".bin"), response, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(testdata, method+".bin"), response, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
