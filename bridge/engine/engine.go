@@ -71,9 +71,8 @@ type Change struct {
 	Deadline time.Duration
 }
 
-// AnnotatedKeys are the keys that annotations name: those of agents, the oldest pod's first, and then the one of the node, each once. Key
-// returns the empty string where annotations name none.
-func AnnotatedKeys(node *corev1.Node, agents []*corev1.Pod, key func(annotations map[string]string) string) (keys []string) {
+// KeysOf are keys, each once: those of agents, the oldest pod's first, and then those of the node.
+func KeysOf(node *corev1.Node, agents []*corev1.Pod, ofAgent func(*corev1.Pod) []string, ofNode func(*corev1.Node) []string) (keys []string) {
 	agents = slices.Clone(agents)
 	slices.SortFunc(agents, func(a, b *corev1.Pod) int {
 		if byAge := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); byAge != 0 {
@@ -81,14 +80,16 @@ func AnnotatedKeys(node *corev1.Node, agents []*corev1.Pod, key func(annotations
 		}
 		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
 	})
-	add := func(annotations map[string]string) {
-		if name := key(annotations); name != "" && !slices.Contains(keys, name) {
-			keys = append(keys, name)
+	add := func(more []string) {
+		for _, key := range more {
+			if !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
 		}
 	}
 	for _, pod := range agents {
-		add(pod.Annotations)
+		add(ofAgent(pod))
 	}
-	add(node.Annotations)
+	add(ofNode(node))
 	return keys
 }

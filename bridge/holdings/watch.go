@@ -77,9 +77,10 @@ func Transform(object any) (any, error) {
 		Spec: corev1.PodSpec{
 			NodeName: pod.Spec.NodeName, Priority: pod.Spec.Priority, PriorityClassName: pod.Spec.PriorityClassName,
 			Overhead: pod.Spec.Overhead, Resources: pod.Spec.Resources,
+			Hostname: pod.Spec.Hostname, Subdomain: pod.Spec.Subdomain, HostNetwork: pod.Spec.HostNetwork,
 			InitContainers: requestsOf(pod.Spec.InitContainers), Containers: requestsOf(pod.Spec.Containers),
 		},
-		Status: corev1.PodStatus{Phase: pod.Status.Phase},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, PodIP: pod.Status.PodIP},
 	}
 	delete(out.Annotations, corev1.LastAppliedConfigAnnotation)
 	for i := range pod.Status.Conditions {

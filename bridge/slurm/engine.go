@@ -76,12 +76,16 @@ func (*Engine) Agent(pod *corev1.Pod) bool {
 
 // Keys are the names of nodes that the pods of slurmd are annotated with, the oldest pod's first, and then the one of the node itself.
 func (*Engine) Keys(node *corev1.Node, agents []*corev1.Pod) []string {
-	return engine.AnnotatedKeys(node, agents, func(annotations map[string]string) string {
-		if name := annotations[extension.AnnotationSlurmNode]; nodeNames.MatchString(name) {
-			return name
-		}
-		return ""
-	})
+	return engine.KeysOf(node, agents,
+		func(pod *corev1.Pod) []string { return named(pod.Annotations) },
+		func(node *corev1.Node) []string { return named(node.Annotations) })
+}
+
+func named(annotations map[string]string) []string {
+	if name := annotations[extension.AnnotationSlurmNode]; nodeNames.MatchString(name) {
+		return []string{name}
+	}
+	return nil
 }
 
 // Observe reads the nodes that have a partition of their own, and whether jobs wait for one.

@@ -3,6 +3,7 @@ package yarn
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -69,15 +70,55 @@ func (e *Engine) belongs(annotations map[string]string) bool {
 	return cluster == e.cluster || cluster == "" && e.cluster == DefaultCluster
 }
 
-// Keys are the node IDs that the pods of NodeManagers are annotated with, the oldest pod's first, and then the one of the node itself,
-// for a NodeManager that is not a pod.
+// Keys are the node IDs of the pods of NodeManagers, the oldest pod's first, and then the one that the node itself is annotated with, for a
+// NodeManager that is not a pod.
 func (e *Engine) Keys(node *corev1.Node, agents []*corev1.Pod) []string {
-	return engine.AnnotatedKeys(node, agents, func(annotations map[string]string) string {
-		if id, err := ParseNodeID(annotations[extension.AnnotationYARNNodeID]); err == nil && e.belongs(annotations) {
-			return id.String()
+	return engine.KeysOf(node, agents, e.ofPod, func(node *corev1.Node) []string { return e.annotated(node.Annotations) })
+}
+
+func (e *Engine) annotated(annotations map[string]string) []string {
+	if id, err := ParseNodeID(annotations[extension.AnnotationYARNNodeID]); err == nil && e.belongs(annotations) {
+		return []string{id.String()}
+	}
+	return nil
+}
+
+// ofPod are the IDs of a NodeManager: the one that its pod is annotated with, or else those that the ResourceManager knows with a host that is
+// the pod's. While it knows none, the key is one that it never has, so that the node still counts as one with an agent.
+func (e *Engine) ofPod(pod *corev1.Pod) []string {
+	if _, says := pod.Annotations[extension.AnnotationYARNNodeID]; says {
+		return e.annotated(pod.Annotations)
+	}
+	var keys []string
+	hosts := hostsOf(pod)
+	for key, id := range e.ids {
+		if slices.Contains(hosts, id.Host) {
+			keys = append(keys, key)
 		}
-		return ""
-	})
+	}
+	if len(keys) == 0 {
+		return []string{pod.Name + ":unknown"}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// hostsOf are the names under which a NodeManager in a pod may register: its addresses, its hostname, with the domain of a StatefulSet or
+// without, and the node's name where the pod uses the node's network.
+func hostsOf(pod *corev1.Pod) []string {
+	hostname := pod.Spec.Hostname
+	if hostname == "" {
+		hostname = pod.Name
+	}
+	hosts := []string{pod.Status.PodIP, hostname}
+	if pod.Spec.Subdomain != "" {
+		qualified := hostname + "." + pod.Spec.Subdomain + "." + pod.Namespace
+		hosts = append(hosts, qualified, qualified+".svc", qualified+".svc.cluster.local")
+	}
+	if pod.Spec.HostNetwork {
+		hosts = append(hosts, pod.Spec.NodeName)
+	}
+	return slices.DeleteFunc(hosts, func(host string) bool { return host == "" })
 }
 
 // Observe reads the nodes and what is pending. Where the latter cannot be read, nothing is.

@@ -21,10 +21,11 @@ import (
 	"koordinator.sh/koord/test/eventually"
 )
 
-// Size of each node, and what each of its CPUs has of its memory.
+// NodeCPUs and NodeMiB are the size of each node, MiBPerCPU is what each of its CPUs has of its memory.
 const (
-	NodeCPUs, NodeMiB = 8, 16000
-	MiBPerCPU         = 1000
+	NodeCPUs  = 8
+	NodeMiB   = 16000
+	MiBPerCPU = 1000
 )
 
 // Cluster is a Slurm cluster that runs until the end of its test.
