@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -184,6 +185,11 @@ func TestTransformKeepsWhatTheLedgerReads(t *testing.T) {
 	small, err := holdings.Transform(whole.DeepCopy())
 	if err != nil {
 		t.Fatal(err)
+	}
+	agent := &corev1.Pod{Spec: corev1.PodSpec{Hostname: "nm-0", Subdomain: "nm", HostNetwork: true}, Status: corev1.PodStatus{PodIP: "10.0.0.7"}}
+	kept, err := holdings.Transform(agent.DeepCopy())
+	if diff := cmp.Diff(agent, kept, cmpopts.EquateEmpty()); diff != "" || err != nil {
+		t.Errorf("Transform() of what says where an agent is (-want +got):\n%s, %v", diff, err)
 	}
 	for name, p := range map[string]*corev1.Pod{"whole": whole, "small": small.(*corev1.Pod)} {
 		ledger := holdings.NewLedger(isAgent, func() {})
