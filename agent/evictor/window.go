@@ -3,7 +3,6 @@ package evictor
 import (
 	"time"
 
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
@@ -32,16 +31,7 @@ func (w *windows) add(reading Reading, pods []eviction.Pod) {
 	if !measured {
 		return
 	}
-	now := sample{at: reading.Now, node: used.Amount().MilliCPU, bestEffort: eviction.BestEffortCPU{Limit: reading.BestEffortLimit}}
-	for i := range pods {
-		if pods[i].QoS != extension.QoSBE || !pods[i].Active {
-			continue
-		}
-		now.bestEffort.Request += pods[i].Requests.Batch.MilliCPU
-		if pods[i].Used != nil {
-			now.bestEffort.Used += pods[i].Used.MilliCPU
-		}
-	}
+	now := sample{at: reading.Now, node: used.Amount().MilliCPU, bestEffort: eviction.BestEffortOf(pods, reading.BestEffortLimit)}
 	if now.bestEffort.Limit < 0 {
 		now.bestEffort.Limit = reading.Capacity.MilliCPU
 	}
@@ -65,11 +55,15 @@ func (w *windows) satisfaction(reading Reading) *eviction.Satisfaction {
 		out.Average.Limit += s.bestEffort.Limit
 		out.Average.Request += s.bestEffort.Request
 		out.Average.Used += s.bestEffort.Used
+		out.Average.ContainerRequest += s.bestEffort.ContainerRequest
+		out.Average.ContainerUsed += s.bestEffort.ContainerUsed
 	}
 	count := int64(len(w.samples))
 	out.Average.Limit /= count
 	out.Average.Request /= count
 	out.Average.Used /= count
+	out.Average.ContainerRequest /= count
+	out.Average.ContainerUsed /= count
 	return out
 }
 

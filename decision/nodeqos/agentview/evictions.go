@@ -4,7 +4,6 @@ import (
 	"math"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/capacity"
 	"koordinator.sh/koord/decision/core/cfs"
 	"koordinator.sh/koord/decision/core/podrequest"
@@ -121,24 +120,9 @@ func (n *Node) EvictionInput(suppressed suppression.Decision) eviction.Input {
 		return in
 	}
 	// One measurement covers the whole window: it is an average itself.
-	got := bestEffort(in.Pods, limitOf(suppressed, size.Total))
+	got := eviction.BestEffortOf(in.Pods, limitOf(suppressed, size.Total))
 	in.BestEffort = &eviction.Satisfaction{Average: got, Current: got, Samples: 1, Interval: max(n.Observation.Period, eviction.WindowOf(n.strategy()))}
 	return in
-}
-
-// bestEffort is how much CPU best-effort pods get.
-func bestEffort(pods []eviction.Pod, limit int64) eviction.BestEffortCPU {
-	out := eviction.BestEffortCPU{Limit: limit}
-	for i := range pods {
-		if pods[i].QoS != extension.QoSBE || !pods[i].Active {
-			continue
-		}
-		out.Request += pods[i].Requests.Batch.MilliCPU
-		if pods[i].Used != nil {
-			out.Used += pods[i].Used.MilliCPU
-		}
-	}
-	return out
 }
 
 // limitOf is what a decision leaves to best-effort pods, in milli-cores.

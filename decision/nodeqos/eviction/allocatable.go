@@ -19,7 +19,7 @@ func (d Demand) allocatable(in *Input, trace *Trace) []Demand {
 	for _, tier := range tiers {
 		requested := int64(0)
 		for i := range in.Pods {
-			if pod := &in.Pods[i]; pod.Active && pod.Priority <= *most {
+			if pod := &in.Pods[i]; pod.Active && !pod.IsContainer() && pod.Priority <= *most {
 				requested = waterfall.Add(requested, d.Feature.Resource().of(pod.Requests.Of(tier)))
 			}
 		}

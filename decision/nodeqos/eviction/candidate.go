@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
@@ -28,6 +29,7 @@ const (
 	TooImportant  Code = "priorityAboveThreshold"
 	NotMeasured   Code = "notMeasured"
 	FreesNothing  Code = "freesNothing"
+	NotOffered    Code = "notOffered"
 	Refused       Code = "refused"
 )
 
@@ -36,13 +38,16 @@ type selector struct {
 	demand Demand
 	// most is the highest priority that the feature takes; nil for features on best effort.
 	most *int32
+	// offers says that requests are compared with what the node offers to pods, of which containers have nothing.
+	offers bool
 	// among selects the pods that are considered, by how their last eviction request was refused; by default those without a refusal.
 	among Refusal
 }
 
 func newSelector(in Input, demand Demand) selector {
-	s := selector{demand: demand}
+	s := selector{demand: demand, offers: demand.Feature.ofRequests()}
 	if in.Strategy != nil {
+		s.offers = s.offers || demand.Feature == BECPUEvict && in.Strategy.CPUEvictPolicy == slov1alpha1.EvictByAllocatablePolicy
 		_, s.most = reachOf(demand.Feature, in.Strategy)
 	}
 	return s
@@ -66,6 +71,8 @@ func (s selector) exclusion(pod *Pod, gone bool) (out Exclusion, ok bool) {
 		return refuse(Protected, fmt.Sprintf("its class is %s", pod.QoS))
 	case pod.Critical != "":
 		return refuse(Protected, pod.Critical)
+	case s.offers && pod.IsContainer():
+		return refuse(NotOffered, "it has no part of what the node offers to pods")
 	case feature.BestEffort() && pod.QoS != extension.QoSBE:
 		return refuse(NotBestEffort, "it is not best effort")
 	case pod.Allowed != nil && !pod.Allowed[feature]:
@@ -110,7 +117,7 @@ func (s selector) freesNothing() string {
 // counts says whether a pod is part of what the demand was computed from, so that its leaving meets a part of it.
 func (s selector) counts(pod *Pod) bool {
 	switch {
-	case !pod.Active:
+	case !pod.Active, s.offers && pod.IsContainer():
 		return false
 	case s.demand.Feature == BECPUEvict:
 		return pod.QoS == extension.QoSBE

@@ -17,7 +17,7 @@ type Input struct {
 	Strategy *slov1alpha1.ResourceThresholdStrategy
 	// On says which features are switched on.
 	On map[Feature]bool
-	// Node and the Pods on it, in any order.
+	// Node and the Pods on it, in any order, with the containers of schedulers outside of Kubernetes. See ContainerOf.
 	Node Node
 	Pods []Pod
 	// BestEffort is how much CPU best-effort pods get; nil when it is not known.
@@ -68,8 +68,11 @@ type Satisfaction struct {
 type BestEffortCPU struct {
 	// Limit is what suppression leaves: the smaller of CPUs and quota.
 	Limit int64 `json:"limit"`
-	// Request in batch-cpu of all best-effort pods.
+	// Request in batch-cpu of all best-effort pods, and of containers of schedulers outside of Kubernetes.
 	Request int64 `json:"request"`
 	// Used by them.
 	Used int64 `json:"used"`
+	// ContainerRequest and ContainerUsed are the parts of the containers.
+	ContainerRequest int64 `json:"containerRequest,omitempty"`
+	ContainerUsed    int64 `json:"containerUsed,omitempty"`
 }

@@ -30,6 +30,8 @@ const (
 	KeyUsed KeyName = "used"
 	// KeyRequested is the request, in milli-cores or bytes.
 	KeyRequested KeyName = "requested"
+	// KeyWork is the CPU time that a container has used, in seconds, which is lost with it. Pods have none.
+	KeyWork KeyName = "work"
 )
 
 // Candidate is a pod that a feature may take.
@@ -37,7 +39,7 @@ type Candidate struct {
 	Pod Ref `json:"pod"`
 	// Frees is what is released when it leaves, in the unit of the demand.
 	Frees int64 `json:"frees"`
-	// Keys by which it was ordered; pods equal in all of them are ordered by namespace, name and UID.
+	// Keys by which it was ordered; those equal in all of them are ordered by namespace, name and UID.
 	Keys []Key `json:"keys"`
 	// Released by this pod and everything before it, what is pending included; 0 for a pod that stays.
 	Released int64 `json:"released,omitempty"`
@@ -49,6 +51,9 @@ type Candidate struct {
 
 // keys of a pod for the demand, most important first.
 func (s selector) keys(pod *Pod) []Key {
+	if pod.IsContainer() {
+		return s.containerKeys(pod)
+	}
 	resource := s.demand.Feature.Resource()
 	used := 0.0
 	if pod.Used != nil {
@@ -72,6 +77,18 @@ func (s selector) keys(pod *Pod) []Key {
 	}
 }
 
+// containerKeys are those of pods, but for the last: of containers those go first that lose the least work.
+func (s selector) containerKeys(container *Pod) []Key {
+	priority, work := Key{Name: KeyPriority, Value: float64(container.Priority)}, Key{Name: KeyWork, Value: container.Work}
+	if s.demand.Feature.BestEffort() {
+		return []Key{priority, work}
+	}
+	return []Key{
+		{Name: KeyEvictionPriority, Value: float64(container.EvictionPriority)}, priority,
+		{Name: KeySubPriority, Value: float64(container.SubPriority)}, work,
+	}
+}
+
 // candidates lists the pods that the feature may take, in the order in which they would go, and why it does not take the
 // others. Those that are gone are leaving.
 func (s selector) candidates(pods []Pod, gone []bool) ([]Candidate, []Exclusion) {
@@ -89,9 +106,17 @@ func (s selector) candidates(pods []Pod, gone []bool) ([]Candidate, []Exclusion)
 	return candidates, excluded
 }
 
-// compareCandidates orders those that go first first. All candidates of a demand have the same keys.
+// compareCandidates orders those that go first first. All pods that are candidates of a demand have the same keys, and all containers.
+// Where pods and containers are ordered by different ones, containers go first: their scheduler starts one task again, and a pod has
+// to be made and scheduled again with all that it holds.
 func compareCandidates(a, b Candidate) int {
 	for i := range a.Keys {
+		if a.Keys[i].Name != b.Keys[i].Name {
+			if a.Pod.IsContainer() {
+				return -1
+			}
+			return 1
+		}
 		order := cmp.Compare(a.Keys[i].Value, b.Keys[i].Value)
 		if a.Keys[i].Descending {
 			order = -order

@@ -9,11 +9,13 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
-// Ref names a pod.
+// Ref names a pod, or a container of a scheduler outside of Kubernetes.
 type Ref struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid,omitempty"`
+	// Agent that a container belongs to; empty for a pod.
+	Agent string `json:"agent,omitempty"`
 }
 
 // String is namespace/name.
@@ -48,6 +50,8 @@ type Pod struct {
 	Requests podrequest.Tiers `json:"requests"`
 	// Used right now; nil when it was not measured.
 	Used *podrequest.Amount `json:"used,omitempty"`
+	// Work is what a container loses when it ends, in seconds of CPU time; 0 for pods, which are not ordered by it.
+	Work float64 `json:"work,omitempty"`
 }
 
 // leastCritical is the priority from which Kubernetes takes pods to be critical.

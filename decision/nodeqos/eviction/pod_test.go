@@ -25,7 +25,7 @@ func spark() *corev1.Pod {
 func TestPodOf(t *testing.T) {
 	used := &podrequest.Amount{MilliCPU: 500, Memory: 7}
 	plain := Pod{
-		Ref: Ref{"spark", "exec", "u1"}, QoS: extension.QoSBE, Band: extension.PriorityBatch, Priority: 5500, SubPriority: 5500, Active: true,
+		Ref: Ref{Namespace: "spark", Name: "exec", UID: "u1"}, QoS: extension.QoSBE, Band: extension.PriorityBatch, Priority: 5500, SubPriority: 5500, Active: true,
 		Requests: podrequest.Tiers{Batch: podrequest.Amount{MilliCPU: 2000, Memory: 1 << 30}}, Used: used,
 	}
 	none := map[Feature]bool{}

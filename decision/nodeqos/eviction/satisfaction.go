@@ -38,6 +38,7 @@ func (d Demand) satisfaction(in *Input, trace *Trace) Demand {
 			return d.in(Unknown, "the node offers no batch-cpu: "+offer.Withdrawn)
 		}
 		// An offer of nothing is a limit, too; one thousandth lets it be divided by.
+		average, current = average.ofPods(), current.ofPods()
 		average.Limit = max(offer.Amount.MilliCPU, 1)
 		current.Limit = average.Limit
 	}
