@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"path"
 	"strings"
 	"testing"
 
@@ -59,4 +60,28 @@ func TestAUIDIsOneName(t *testing.T) {
 			t.Errorf("%q is at %q, want %q", of, got, want)
 		}
 	}
+}
+
+// FuzzForeign: what is accepted is a clean path below the cgroup of best-effort pods, and in no pod's.
+func FuzzForeign(f *testing.F) {
+	for _, directory := range []string{
+		"kubepods/besteffort/hadoop-yarn/c1", "/kubepods/besteffort/hadoop-yarn/c1/", "kubepods/besteffort/../burstable/c1", "kubepods/besteffort/pod1/c1",
+		"kubepods.slice/kubepods-besteffort.slice/hadoop-yarn/c1", "kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod1.slice/c1", "", "a\x00b",
+	} {
+		f.Add(directory)
+	}
+	f.Fuzz(func(t *testing.T, directory string) {
+		for _, driver := range []Driver{Cgroupfs, Systemd} {
+			layout := Layout{Version: V2, Driver: driver}
+			got, err := layout.Foreign(directory)
+			if err != nil {
+				continue
+			}
+			within, isBelow := strings.CutPrefix(got, layout.QoS(corev1.PodQOSBestEffort)+"/")
+			first, _, _ := strings.Cut(within, "/")
+			if _, isPod := layout.PodOf(first); !isBelow || isPod || within == "" || got != path.Clean(got) || strings.Contains(got, "\x00") {
+				t.Errorf("Foreign(%q) = %q", directory, got)
+			}
+		}
+	})
 }

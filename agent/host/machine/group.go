@@ -163,6 +163,17 @@ func throttlingIn(version cgroup.Version, content []byte) host.Throttling {
 	return out
 }
 
+// WorkingSet reads the memory of a cgroup, in bytes, from what is in use and from its memory.stat: without the file pages that were not
+// used lately.
+func WorkingSet(version cgroup.Version, usage, stat []byte) (int64, error) {
+	used, _, err := leadingNumber(usage)
+	if err != nil {
+		return 0, err
+	}
+	inactive, err := inactiveFile(version, stat)
+	return max(used-inactive, 0), err
+}
+
 // inactiveFile reads the page cache of a cgroup and those below it that is reclaimed first, in bytes.
 func inactiveFile(version cgroup.Version, content []byte) (int64, error) {
 	if version == cgroup.V2 {
