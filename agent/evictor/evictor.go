@@ -62,7 +62,9 @@ type Options struct {
 	// History keeps the times of evictions, so that an agent that is started again and again evicts no more than one that runs on;
 	// nil keeps none.
 	History Store
-	Clock   clock.PassiveClock
+	// Containers ends containers of schedulers outside of Kubernetes; nil where the node has none.
+	Containers ContainerKiller
+	Clock      clock.PassiveClock
 }
 
 // Evictor evicts the pods of one node. Plan may be called while Run works.
@@ -123,6 +125,8 @@ type Reading struct {
 	// Used by the node, and by a pod; false for what was not measured.
 	Used    func() (metrics.Usage, bool)
 	PodUsed func(types.UID) (metrics.Usage, bool)
+	// Containers of schedulers outside of Kubernetes.
+	Containers []eviction.Container
 	// BestEffortLimit is what suppression leaves to best-effort pods, in milli-cores; negative when it leaves all.
 	BestEffortLimit int64
 }
@@ -180,7 +184,7 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	if e.isLeaving(uid) {
 		return // it was in two plans
 	}
-	err := e.ask(ctx, victim)
+	err := e.end(ctx, victim)
 	now := e.options.Clock.Now()
 	logged := e.record(victim, now, err)
 	if !logged {
@@ -189,17 +193,24 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 	if err == nil {
 		e.saveHistory(ctx)
 	}
-	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: "pod " + victim.Pod.String(), Old: "running", New: "evicted", Why: reasonOf(victim)}
-	if victim.Override != "" {
+	entry := audit.Entry{Time: now, Owner: string(victim.Feature), Object: victim.Pod.Kind() + " " + victim.Pod.String(), Old: "running", New: "evicted", Why: reasonOf(victim)}
+	switch {
+	case victim.Override != "":
 		entry.New = "deleted"
+	case victim.Pod.IsContainer():
+		entry.New = "killed"
 	}
-	if err != nil && !apierrors.IsNotFound(err) {
+	if err != nil && !isGone(err) {
 		entry.New, entry.Error = entry.Old, err.Error()
 	}
 	e.options.Audit.Add(entry)
+	if victim.Pod.IsContainer() {
+		logKill(ctx, victim, err)
+		return
+	}
 	logger := klog.FromContext(ctx).WithValues("pod", victim.Pod.String(), "feature", victim.Feature)
 	switch {
-	case apierrors.IsNotFound(err):
+	case isGone(err):
 	case isBudget(err):
 		logger.Info("Pod not evicted: a PodDisruptionBudget protects it", "reason", victim.Reason)
 	case isClusterBudget(err):
@@ -212,6 +223,14 @@ func (e *Evictor) evict(ctx context.Context, victim eviction.Victim) {
 		logger.Info("Evicted pod", "reason", reasonOf(victim))
 		e.recordEvent(victim)
 	}
+}
+
+// end asks for the end of a pod or a container from who can.
+func (e *Evictor) end(ctx context.Context, victim eviction.Victim) error {
+	if victim.Pod.IsContainer() {
+		return e.kill(ctx, victim.Pod)
+	}
+	return e.ask(ctx, victim)
 }
 
 // ask the API server for one pod, and for no other that has its name meanwhile.
@@ -253,7 +272,7 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (logg
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	uid := types.UID(victim.Pod.UID)
-	if err != nil && !apierrors.IsNotFound(err) {
+	if err != nil && !isGone(err) {
 		next := refusal{at: now, why: eviction.RefusedFailure, loggedAt: e.refused[uid].loggedAt}
 		switch {
 		case isBudget(err):
@@ -307,18 +326,24 @@ func (e *Evictor) input(reading Reading) eviction.Input {
 		if used, measured := reading.PodUsed(pod.UID); measured {
 			amount = new(used.Amount())
 		}
-		read := eviction.PodOf(pod.Object, amount)
-		if at, leaving := e.leaving[pod.Object.UID]; leaving && !read.Leaving {
-			read.Leaving, read.LeavingSince = true, at
-		}
-		if refused := e.refused[pod.Object.UID]; within(reading.Now, refused.at, refusedInterval) {
-			read.Refused = refused.why
-		}
-		in.Pods = append(in.Pods, read)
+		in.Pods = append(in.Pods, e.remembered(eviction.PodOf(pod.Object, amount), reading.Now))
 	}
+	e.addContainers(reading, &in)
 	e.windows.add(reading, in.Pods)
 	in.BestEffort, in.Node.Used.MilliCPU = e.windows.satisfaction(reading), e.windows.nodeCPU(in.Node.Used.MilliCPU)
 	return in
+}
+
+// remembered adds what became of evicting a pod or a container before.
+func (e *Evictor) remembered(read eviction.Pod, now time.Time) eviction.Pod {
+	uid := types.UID(read.UID)
+	if at, leaving := e.leaving[uid]; leaving && !read.Leaving {
+		read.Leaving, read.LeavingSince = true, at
+	}
+	if refused := e.refused[uid]; within(now, refused.at, refusedInterval) {
+		read.Refused = refused.why
+	}
+	return read
 }
 
 // forget drops what is too old to matter, and pods that are gone. What seems to lie ahead was timed by a clock that was set back since,
@@ -335,9 +360,12 @@ func (e *Evictor) forget(reading Reading) {
 	for resource, at := range e.last {
 		e.last[resource] = earlier(at, reading.Now)
 	}
-	there := make(map[types.UID]bool, len(reading.Pods))
+	there := make(map[types.UID]bool, len(reading.Pods)+len(reading.Containers))
 	for _, pod := range reading.Pods {
 		there[pod.Object.UID] = true
+	}
+	for i := range reading.Containers {
+		there[types.UID(reading.Containers[i].UID())] = true
 	}
 	for uid, at := range e.leaving {
 		if e.leaving[uid] = earlier(at, reading.Now); !there[uid] {

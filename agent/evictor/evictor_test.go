@@ -37,9 +37,13 @@ const gib = int64(1) << 30
 // node of 100 GiB on which best-effort pods use memory.
 type node struct {
 	*Evictor
-	used   int64
-	pods   []*state.Pod
-	usedBy map[types.UID]int64
+	used int64
+	pods []*state.Pod
+	// containers of another scheduler, and killed what was asked for; unkillable answers that, nil lets them be killed.
+	containers []eviction.Container
+	killed     []string
+	unkillable error
+	usedBy     map[types.UID]int64
 	// cpu that the node uses, and its pods, in milli-cores; limit is what suppression leaves to best-effort pods.
 	cpu   int64
 	cpuBy map[types.UID]int64
@@ -106,7 +110,7 @@ func newNode(features ...eviction.Feature) *node {
 	for _, feature := range features {
 		on[feature] = true
 	}
-	n.Evictor = New(Options{Client: client, On: on, Audit: audit.NewLog(100), Events: n.events, Clock: n})
+	n.Evictor = New(Options{Client: client, On: on, Audit: audit.NewLog(100), Events: n.events, Clock: n, Containers: n})
 	return n
 }
 
@@ -127,7 +131,7 @@ func (n *node) decide() {
 		strategy = &slov1alpha1.ResourceThresholdStrategy{Enable: new(true), MemoryEvictThresholdPercent: &n.threshold, MemoryEvictLowerPercent: &n.lower}
 	}
 	n.Decide(Reading{
-		Now: n.Now(), Period: time.Second, Pods: n.pods, Node: n.object, Strategy: strategy,
+		Now: n.Now(), Period: time.Second, Pods: n.pods, Containers: n.containers, Node: n.object, Strategy: strategy,
 		Capacity: podrequest.Amount{MilliCPU: 10000, Memory: 100 * gib}, BestEffortLimit: n.limit,
 		Used: func() (metrics.Usage, bool) {
 			return metrics.Usage{Memory: n.used, NanoCores: n.cpu * 1e6}, n.used+n.cpu > 0

@@ -33,12 +33,15 @@ func ContainerOf(container *Container, now time.Time) Pod {
 		priority = bounds.Default
 	}
 	return Pod{
-		Ref: Ref{Namespace: container.Namespace, Name: container.Name, UID: container.Agent + "/" + container.Name, Agent: container.Agent},
+		Ref: Ref{Namespace: container.Namespace, Name: container.Name, UID: container.UID(), Agent: container.Agent},
 		QoS: extension.QoSBE, Band: extension.PriorityBatch, Priority: priority, SubPriority: int64(priority), Active: true,
 		Agrees: extension.IsPodEvictEnabled(container.Labels), Requests: podrequest.Tiers{Batch: container.Requests}, Used: container.Used,
 		Work: container.work(now),
 	}
 }
+
+// UID is unique on the node, and that of no pod.
+func (c *Container) UID() string { return c.Agent + "/" + c.Name }
 
 // work is what is lost when the container ends, in seconds of CPU time. Where that was not measured, the container is taken to have used
 // what it requests, one core at least, since it was started.
