@@ -26,3 +26,6 @@ func (l Layout) Foreign(directory string) (string, error) {
 	}
 	return at, nil
 }
+
+// HadoopYARN returns the cgroup above YARN's containers, by its usual name.
+func (l Layout) HadoopYARN() string { return path.Join(l.QoS(corev1.PodQOSBestEffort), "hadoop-yarn") }

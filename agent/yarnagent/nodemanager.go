@@ -1,0 +1,151 @@
+package yarnagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+const (
+	// nodeManagerTimeout bounds one request, and mostBytes an answer.
+	nodeManagerTimeout = 5 * time.Second
+	mostBytes          = 64 << 20
+	// stateRunning is the state of containers that have processes.
+	stateRunning = "RUNNING"
+)
+
+// task is a container as the NodeManager describes it.
+type task struct {
+	ID     string `json:"id"`
+	State  string `json:"state"`
+	User   string `json:"user"`
+	MiB    number `json:"totalMemoryNeededMB"`
+	VCores number `json:"totalVCoresNeeded"`
+}
+
+// number is an amount in JSON, which some versions of Hadoop quote.
+type number int64
+
+// mostNumber keeps amounts computable, in milli-cores and in bytes.
+const mostNumber = math.MaxInt64 >> 24
+
+// UnmarshalJSON reads a number within 0 and mostNumber; what is none is 0.
+func (n *number) UnmarshalJSON(content []byte) error {
+	text := string(content)
+	if unquoted, err := strconv.Unquote(text); err == nil {
+		text = unquoted
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(value) {
+		value = 0
+	}
+	*n = number(min(max(value, 0), mostNumber))
+	return nil
+}
+
+// tasks is a list of containers; one alone is written without the list by some versions of Hadoop.
+type tasks []task
+
+// UnmarshalJSON reads a list, or one container alone.
+func (l *tasks) UnmarshalJSON(content []byte) error {
+	if len(content) > 0 && content[0] == '[' {
+		return json.Unmarshal(content, (*[]task)(l))
+	}
+	var one task
+	if err := json.Unmarshal(content, &one); err != nil {
+		return err
+	}
+	if one.ID != "" {
+		*l = tasks{one}
+	}
+	return nil
+}
+
+// containerID is container_[eEPOCH_]CLUSTERTIMESTAMP_APPLICATION_ATTEMPT_CONTAINER.
+var containerID = regexp.MustCompile(`^container_(?:e[0-9]{1,10}_)?([0-9]{1,19}_[0-9]{1,10})_[0-9]{1,10}_([0-9]{1,19})$`)
+
+// application is the ID of the application of a container, and master whether it is the application's master; false for what is no ID.
+func application(id string) (name string, master, valid bool) {
+	parts := containerID.FindStringSubmatch(id)
+	if parts == nil {
+		return "", false, false
+	}
+	const masterNumber = 1
+	number, err := strconv.ParseInt(parts[2], 10, 64)
+	return "application_" + parts[1], err == nil && number == masterNumber, true
+}
+
+// nodeManager is the web service of the NodeManager.
+type nodeManager struct {
+	url  string
+	http *http.Client
+}
+
+func newNodeManager(endpoint string) *nodeManager {
+	return &nodeManager{url: "http://" + endpoint + "/ws/v1/node/containers", http: &http.Client{
+		Timeout:       nodeManagerTimeout,
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// running lists the containers that run. Those whose ID is none are left out.
+func (m *nodeManager) running(ctx context.Context) ([]task, error) {
+	listed, err := m.list(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the NodeManager's containers: %w", err)
+	}
+	var out []task
+	for _, one := range listed {
+		if _, _, valid := application(one.ID); valid && one.State == stateRunning {
+			out = append(out, one)
+		}
+	}
+	return out, nil
+}
+
+func (m *nodeManager) list(ctx context.Context) (tasks, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.url, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	response, err := m.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(response.Body, mostBytes+1))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return nil, err
+	}
+	return parseTasks(response.StatusCode, content)
+}
+
+// parseTasks reads an answer; a NodeManager without containers has null, or nothing, in their place.
+func parseTasks(status int, content []byte) (tasks, error) {
+	switch {
+	case status != http.StatusOK:
+		return nil, fmt.Errorf("it answered %d", status)
+	case len(content) > mostBytes:
+		return nil, fmt.Errorf("its answer is longer than %d bytes", mostBytes)
+	}
+	var answer struct {
+		Containers *struct {
+			Container tasks `json:"container"`
+		} `json:"containers"`
+	}
+	if err := json.Unmarshal(content, &answer); err != nil {
+		return nil, fmt.Errorf("read its answer: %w", err)
+	}
+	if answer.Containers == nil {
+		return nil, nil
+	}
+	return answer.Containers.Container, nil
+}

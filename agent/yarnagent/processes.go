@@ -1,0 +1,117 @@
+package yarnagent
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/agent/host/process"
+)
+
+// variable is in the environment of all processes that the NodeManager starts for a container.
+const variable = "CONTAINER_ID="
+
+// processes are those of the machine.
+type processes struct {
+	proc   files.FS
+	layout cgroup.Layout
+}
+
+// of finds the processes of containers by the environment that they were started with. Those in cgroups of pods above best effort are
+// left out: anyone can set a variable, and no pod's process is taken out of its limits.
+func (p *processes) of(wanted map[string]bool) (map[string][]int, error) {
+	names, err := p.proc.Directories(".")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string][]int{}
+	var buffer []byte
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		content, err := p.proc.Read(name+"/environ", buffer)
+		if err != nil {
+			continue // it has ended
+		}
+		buffer = content
+		if id := containerIn(content); wanted[id] && p.mayMove(pid) {
+			found[id] = append(found[id], pid)
+		}
+	}
+	for _, pids := range found {
+		slices.Sort(pids)
+	}
+	return found, nil
+}
+
+// containerIn is the ID in an environment; empty where there is none.
+func containerIn(environment []byte) string {
+	for entry := range bytes.SplitSeq(environment, []byte{0}) {
+		if id, has := bytes.CutPrefix(entry, []byte(variable)); has {
+			return string(id)
+		}
+	}
+	return ""
+}
+
+// mayMove reports whether a process is in no cgroup of pods, or in one of best effort.
+func (p *processes) mayMove(pid int) bool {
+	paths, err := process.Cgroups(p.proc, pid)
+	if err != nil {
+		return false
+	}
+	pods, bestEffort := "/"+p.layout.Kubepods()+"/", "/"+p.layout.QoS(corev1.PodQOSBestEffort)+"/"
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		return strings.HasPrefix(path+"/", pods) && !strings.HasPrefix(path+"/", bestEffort)
+	})
+}
+
+// ticks are how many units of a process's start are in a second, which is the same on all architectures of Linux.
+const ticks = 100
+
+// started is when the oldest of some processes was; zero where that is not known.
+func (p *processes) started(pids []int) time.Time {
+	booted, known := p.booted()
+	if !known {
+		return time.Time{}
+	}
+	var oldest time.Time
+	for _, pid := range pids {
+		stat, err := p.proc.Read(strconv.Itoa(pid)+"/stat", nil)
+		if err != nil {
+			continue
+		}
+		start, err := process.StartOf(string(stat))
+		if err != nil {
+			continue
+		}
+		at := booted.Add(time.Duration(min(start, 1<<40)) * (time.Second / ticks))
+		if oldest.IsZero() || at.Before(oldest) {
+			oldest = at
+		}
+	}
+	return oldest
+}
+
+// booted is when the machine was started, to the second.
+func (p *processes) booted() (time.Time, bool) {
+	content, err := p.proc.Read("stat", nil)
+	if err != nil {
+		return time.Time{}, false
+	}
+	for line := range bytes.Lines(content) {
+		if text, has := bytes.CutPrefix(line, []byte("btime ")); has {
+			seconds, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+			return time.Unix(seconds, 0), err == nil
+		}
+	}
+	return time.Time{}, false
+}
