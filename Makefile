@@ -16,7 +16,7 @@ BIN := bin
 # Clients refuse to talk to components that do not name the Kubernetes version they are.
 LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
 
-COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-nvml koord-runtime-proxy
+COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-yarn-agent koord-nvml koord-runtime-proxy
 RACE_PACKAGES := ./agent/... ./bridge/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
 .PHONY: help build test test-race fuzz e2e engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
@@ -123,7 +123,7 @@ bench-interference: real-node ## Measure a service beside a batch job, unmanaged
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./bench/interference -plot docs/images/interference.svg $(BENCH_FLAGS)
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
-	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koord-descheduler,koord-bridge,koordlet,koordlet-nvml=koordlet+koord-nvml -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
+	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koord-descheduler,koord-bridge,koord-yarn-agent,koordlet,koordlet-nvml=koordlet+koord-nvml -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
 
 clean: ## Remove what the other commands made in this directory.
 	rm -rf $(BIN)

@@ -1,0 +1,224 @@
+package yarnagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"koordinator.sh/koord/agent/copilot"
+	"koordinator.sh/koord/agent/host/cgroup"
+	"koordinator.sh/koord/agent/host/files"
+	"koordinator.sh/koord/api/extension"
+)
+
+const (
+	// name of the scheduler, and namespace of its containers.
+	name = "yarn"
+	// listAge is how old the NodeManager's list may be for a container to be listed or killed by it.
+	listAge = time.Second
+	// healthyPeriods is how many times the period of synchronization the list may be old for the agent to be healthy.
+	healthyPeriods = 3
+)
+
+// Labels of containers.
+const (
+	labelApplication = "yarn.hadoop.apache.org/application-id"
+	labelMaster      = "yarn.hadoop.apache.org/application-master"
+)
+
+// agent knows the containers of one NodeManager. Its methods may be called at the same time.
+type agent struct {
+	manager *nodeManager
+	groups  groups
+	process processes
+	clock   clock.WithTicker
+	period  time.Duration
+	grace   time.Duration
+
+	// mu is held while the NodeManager is asked and processes are moved, so that one answer serves all who wait.
+	mu sync.Mutex
+	// tasks of the latest list, and when that was; adopted are those whose processes were found.
+	tasks   []task
+	listed  time.Time
+	adopted map[string]bool
+	// failure is why the NodeManager could not be listed since; nil when it could.
+	failure error
+}
+
+func newAgent(options *Options, tree Tree, proc files.FS, layout cgroup.Layout) (*agent, error) {
+	above, err := options.containerCgroup(layout)
+	if err != nil {
+		return nil, err
+	}
+	return &agent{
+		manager: newNodeManager(options.NodeManagerEndpoint), process: processes{proc: proc, layout: layout}, clock: options.Clock,
+		groups: groups{tree: tree, layout: layout, above: above, complete: options.SyncMemoryCgroup},
+		period: options.SyncCgroupPeriod, grace: options.KillGracePeriod, adopted: map[string]bool{},
+	}, nil
+}
+
+// run synchronizes cgroups with the NodeManager until the context ends.
+func (a *agent) run(ctx context.Context) {
+	ticker := a.clock.NewTicker(a.period)
+	defer ticker.Stop()
+	for {
+		a.synchronize(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C():
+		}
+	}
+}
+
+// synchronize lists the containers, moves their processes, and removes cgroups of containers that ended.
+func (a *agent) synchronize(ctx context.Context) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.list(ctx) {
+		return
+	}
+	a.adopt(ctx, a.tasks)
+	kept := map[string]bool{}
+	for i := range a.tasks {
+		kept[a.tasks[i].ID] = true
+	}
+	a.groups.sweep(kept)
+}
+
+// refresh lists the containers where the list is old, and moves the processes of new ones. The lock is held.
+func (a *agent) refresh(ctx context.Context) {
+	if age := a.clock.Since(a.listed); age >= 0 && age < listAge {
+		return
+	}
+	if !a.list(ctx) {
+		return
+	}
+	if found := a.without(a.adopted); len(found) > 0 {
+		a.adopt(ctx, found)
+	}
+}
+
+// without are the containers that are not among those given.
+func (a *agent) without(known map[string]bool) []task {
+	return slices.DeleteFunc(slices.Clone(a.tasks), func(t task) bool { return known[t.ID] })
+}
+
+// list asks the NodeManager. What was known stays when it does not answer: its containers outlive it.
+func (a *agent) list(ctx context.Context) bool {
+	listed, err := a.manager.running(ctx)
+	if err != nil {
+		if a.failure == nil && ctx.Err() == nil {
+			klog.FromContext(ctx).Error(err, "Failed to list the NodeManager's containers, will retry")
+		}
+		a.failure = err
+		return false
+	}
+	if a.failure != nil || a.listed.IsZero() {
+		klog.FromContext(ctx).Info("Listed the NodeManager's containers", "running", len(listed))
+	}
+	a.tasks, a.listed, a.failure = listed, a.clock.Now(), nil
+	return true
+}
+
+// adopt moves the processes of containers into their cgroups.
+func (a *agent) adopt(ctx context.Context, wanted []task) {
+	ids := map[string]bool{}
+	for i := range wanted {
+		ids[wanted[i].ID] = true
+	}
+	found, err := a.process.of(ids)
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "Failed to look for the processes of containers")
+		return
+	}
+	adopted := map[string]bool{}
+	for i := range a.tasks {
+		if id := a.tasks[i].ID; a.adopted[id] && !ids[id] {
+			adopted[id] = true
+		}
+	}
+	var problems []error
+	for id := range ids {
+		inside, _ := a.groups.members(a.groups.of(id)) // it may have no cgroup yet
+		if len(found[id]) == 0 && len(inside) == 0 {
+			continue // it has not started yet, or has ended
+		}
+		if err := a.groups.adopt(id, found[id]); err != nil {
+			problems = append(problems, fmt.Errorf("container %s: %w", id, err))
+			continue
+		}
+		adopted[id] = true
+	}
+	a.adopted = adopted
+	if err := errors.Join(problems...); err != nil {
+		klog.FromContext(ctx).Error(err, "Failed to move processes of containers into their cgroups, will retry")
+	}
+}
+
+// errNotListed is for a NodeManager that never answered.
+var errNotListed = errors.New("the NodeManager was not listed yet")
+
+// containers are those that have processes, by their IDs.
+func (a *agent) containers(ctx context.Context) ([]copilot.Container, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refresh(ctx)
+	if a.listed.IsZero() {
+		return nil, errors.Join(errNotListed, a.failure)
+	}
+	out := []copilot.Container{}
+	for i := range a.tasks {
+		if described, has := a.describe(&a.tasks[i]); has {
+			out = append(out, described)
+		}
+	}
+	slices.SortFunc(out, func(x, y copilot.Container) int { return strings.Compare(x.Name, y.Name) })
+	return out, nil
+}
+
+// describe is a container as koordlet knows it; false for one without processes.
+func (a *agent) describe(t *task) (copilot.Container, bool) {
+	at := a.groups.of(t.ID)
+	pids, err := a.groups.members(at)
+	if err != nil || len(pids) == 0 {
+		return copilot.Container{}, false
+	}
+	app, master, _ := application(t.ID)
+	band, _ := extension.PriorityBatch.Band()
+	labels, priority := map[string]string{labelApplication: app}, band.Default
+	if master {
+		// Of an application that loses its master, all containers are lost: it goes after them.
+		labels[labelMaster], priority = "true", band.Default+1
+	}
+	const milli, mebi = 1000, 1 << 20
+	return copilot.Container{
+		Name: t.ID, Namespace: name, UID: t.ID, Labels: labels, Priority: priority, CreateTimestamp: a.process.started(pids), CgroupDir: at, HostNetwork: true,
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+			extension.BatchCPU:    *resource.NewQuantity(int64(t.VCores)*milli, resource.DecimalSI),
+			extension.BatchMemory: *resource.NewQuantity(int64(t.MiB)*mebi, resource.BinarySI),
+		}},
+	}, true
+}
+
+// healthy says why the agent does not work; nil when it does.
+func (a *agent) healthy() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.listed.IsZero() {
+		return errors.Join(errNotListed, a.failure)
+	}
+	if age := a.clock.Since(a.listed); age > healthyPeriods*a.period {
+		return fmt.Errorf("the NodeManager was listed %s ago: %w", age.Round(time.Second), a.failure)
+	}
+	return nil
+}
