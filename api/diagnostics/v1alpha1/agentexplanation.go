@@ -39,6 +39,9 @@ type AgentExplanation struct {
 	// Evictions that may come.
 	// +optional
 	Evictions *EvictionForecast `json:"evictions,omitempty"`
+	// Agents of schedulers outside of Kubernetes, with their containers.
+	// +optional
+	Agents []ContainerAgent `json:"agents,omitempty"`
 	// Audit of what the agent did.
 	// +optional
 	Audit *AuditPage `json:"audit,omitempty"`

@@ -2,7 +2,7 @@ package v1alpha1
 
 // AgentSection is a section of the answer of koordlet.
 //
-// +kubebuilder:validation:Enum=features;suppression;cpus;pods;evictions;audit;usage
+// +kubebuilder:validation:Enum=features;suppression;cpus;pods;evictions;containers;audit;usage
 type AgentSection string
 
 const (
@@ -16,6 +16,8 @@ const (
 	SectionPods AgentSection = "pods"
 	// SectionEvictions is how far each trigger of evictions is away, and who would go.
 	SectionEvictions AgentSection = "evictions"
+	// SectionContainers is the containers of schedulers outside of Kubernetes.
+	SectionContainers AgentSection = "containers"
 	// SectionAudit is what the agent did to its node.
 	SectionAudit AgentSection = "audit"
 	// SectionUsage is what the node used in the past half an hour.
@@ -32,7 +34,7 @@ type AgentQuestion struct {
 	PodNamespace string `json:"podNamespace,omitempty"`
 	// +optional
 	PodName string `json:"podName,omitempty"`
-	// MaxCandidates bounds the pods listed below a trigger of evictions; default 10, at most 1000.
+	// MaxCandidates bounds the pods listed below a trigger of evictions, and the containers of an agent; default 10, at most 1000.
 	// +optional
 	MaxCandidates *int32 `json:"maxCandidates,omitempty"`
 	// Audit chooses the entries of section audit; the latest when absent.

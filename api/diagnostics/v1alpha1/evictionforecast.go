@@ -78,10 +78,13 @@ type EvictionTrigger struct {
 	Protected int32 `json:"protected,omitempty"`
 }
 
-// EvictionCandidate is a pod that may be evicted.
+// EvictionCandidate is a pod that may be evicted, or a container of a scheduler outside of Kubernetes.
 type EvictionCandidate struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+	// Agent that the container belongs to; empty for a pod.
+	// +optional
+	Agent string `json:"agent,omitempty"`
 	// Frees is what it releases, in the trigger's unit.
 	Frees int64 `json:"frees"`
 	// Keys by which it was ordered; the first in which two pods differ decides.
@@ -93,7 +96,7 @@ type EvictionCandidate struct {
 
 // SortKey is a value by which candidates are ordered.
 type SortKey struct {
-	// Name is evictionPriority, priority, subPriority, usedOfRequest, used or requested.
+	// Name is evictionPriority, priority, subPriority, usedOfRequest, used, requested or, of containers, work.
 	Name  string `json:"name"`
 	Value int64  `json:"value"`
 	Unit  Unit   `json:"unit"`

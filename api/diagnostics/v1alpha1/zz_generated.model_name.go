@@ -61,6 +61,11 @@ func (in AdmittedPod) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in AgentContainer) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.AgentContainer"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in AgentExplanation) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.AgentExplanation"
 }
@@ -128,6 +133,11 @@ func (in CgroupSetting) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ChangedPod) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ChangedPod"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ContainerAgent) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ContainerAgent"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -83,6 +83,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.AdmissionQuotaAmount{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_AdmissionQuotaAmount(ref),
 		v1alpha1.AdmissionUnmet{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_AdmissionUnmet(ref),
 		v1alpha1.AdmittedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_AdmittedPod(ref),
+		v1alpha1.AgentContainer{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_AgentContainer(ref),
 		v1alpha1.AgentExplanation{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref),
 		v1alpha1.AgentFeature{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_AgentFeature(ref),
 		v1alpha1.AgentQuestion{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref),
@@ -97,6 +98,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.CPUZone{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_CPUZone(ref),
 		v1alpha1.CgroupSetting{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_CgroupSetting(ref),
 		v1alpha1.ChangedPod{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_ChangedPod(ref),
+		v1alpha1.ContainerAgent{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_ContainerAgent(ref),
 		v1alpha1.ContainerRecommendation{}.OpenAPIModelName():       schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref),
 		v1alpha1.ContainerResize{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_ContainerResize(ref),
 		v1alpha1.CopiesOnNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_CopiesOnNode(ref),
@@ -3654,6 +3656,93 @@ func schema_koord_api_diagnostics_v1alpha1_AdmittedPod(ref common.ReferenceCallb
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_AgentContainer(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "AgentContainer is one container of a scheduler outside of Kubernetes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"priority": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Priority in the bands of pods.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"startedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "StartedAt is absent when it is not known.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"cpuRequest": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPURequest in milliCPU and MemoryRequest in bytes, which its scheduler allocated to it.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"memoryRequest": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"cpuUsed": {
+						SchemaProps: spec.SchemaProps{
+							Description: "CPUUsed in milliCPU and MemoryUsed in bytes; absent when they were not measured.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"memoryUsed": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"workSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WorkSeconds is the CPU time that is lost with the container.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"victim": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Victim is true for a container that is being evicted.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"namespace", "name", "priority", "cpuRequest", "memoryRequest", "workSeconds"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -3748,6 +3837,20 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 							Ref:         ref(v1alpha1.EvictionForecast{}.OpenAPIModelName()),
 						},
 					},
+					"agents": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agents of schedulers outside of Kubernetes, with their containers.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ContainerAgent{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"audit": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Audit of what the agent did.",
@@ -3794,7 +3897,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentExplanation(ref common.Reference
 			},
 		},
 		Dependencies: []string{
-			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.UsageHistory{}.OpenAPIModelName()},
+			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentFeature{}.OpenAPIModelName(), v1alpha1.AuditPage{}.OpenAPIModelName(), v1alpha1.CPUExplanation{}.OpenAPIModelName(), v1alpha1.ContainerAgent{}.OpenAPIModelName(), v1alpha1.EvictionForecast{}.OpenAPIModelName(), v1alpha1.PodSettings{}.OpenAPIModelName(), v1alpha1.SuppressionExplanation{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName(), v1alpha1.UsageHistory{}.OpenAPIModelName()},
 	}
 }
 
@@ -3967,7 +4070,7 @@ func schema_koord_api_diagnostics_v1alpha1_AgentQuestion(ref common.ReferenceCal
 					},
 					"maxCandidates": {
 						SchemaProps: spec.SchemaProps{
-							Description: "MaxCandidates bounds the pods listed below a trigger of evictions; default 10, at most 1000.",
+							Description: "MaxCandidates bounds the pods listed below a trigger of evictions, and the containers of an agent; default 10, at most 1000.",
 							Type:        []string{"integer"},
 							Format:      "int32",
 						},
@@ -4577,6 +4680,79 @@ func schema_koord_api_diagnostics_v1alpha1_ChangedPod(ref common.ReferenceCallba
 				Required: []string{"namespace", "name", "quota", "message"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_ContainerAgent(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ContainerAgent is the agent of a scheduler outside of Kubernetes on a node, such as YARN's, and the containers that it has there.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Name of the agent, such as yarn; empty until it answered.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"socket": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Socket of the agent on its node.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"listedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ListedAt is when the agent listed its containers last; absent before the first time.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"problems": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Problems with the agent, with its containers, or with the configuration for them; empty when there are none.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"containers": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Containers in the order in which evictions take them: the lowest priority first, and of one priority the least work.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.AgentContainer{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"omitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Omitted counts containers left out to bound the size of the answer.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+				Required: []string{"socket"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.AgentContainer{}.OpenAPIModelName()},
 	}
 }
 
@@ -6460,7 +6636,7 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref common.Referenc
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "EvictionCandidate is a pod that may be evicted.",
+				Description: "EvictionCandidate is a pod that may be evicted, or a container of a scheduler outside of Kubernetes.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"namespace": {
@@ -6475,6 +6651,13 @@ func schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref common.Referenc
 							Default: "",
 							Type:    []string{"string"},
 							Format:  "",
+						},
+					},
+					"agent": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agent that the container belongs to; empty for a pod.",
+							Type:        []string{"string"},
+							Format:      "",
 						},
 					},
 					"frees": {
@@ -14941,7 +15124,7 @@ func schema_koord_api_diagnostics_v1alpha1_SortKey(ref common.ReferenceCallback)
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is evictionPriority, priority, subPriority, usedOfRequest, used or requested.",
+							Description: "Name is evictionPriority, priority, subPriority, usedOfRequest, used, requested or, of containers, work.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",

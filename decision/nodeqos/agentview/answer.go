@@ -71,6 +71,9 @@ func (n *Node) Answer(question *diagnosticsv1alpha1.AgentQuestion, component, mi
 			lacks("when a trigger is reached is unknown:")
 		}
 	}
+	if slices.Contains(question.Sections, diagnosticsv1alpha1.SectionContainers) && component != BySimulated {
+		lacks("which containers of other schedulers run is unknown:")
+	}
 	if Asked(question, diagnosticsv1alpha1.SectionAudit) {
 		lacks("what koordlet wrote on the node is unknown:")
 	}

@@ -92,7 +92,7 @@ func trigger(d eviction.Distance) diagnosticsv1alpha1.EvictionTrigger {
 }
 
 func candidateOf(c eviction.Candidate, unit diagnosticsv1alpha1.Unit) diagnosticsv1alpha1.EvictionCandidate {
-	out := diagnosticsv1alpha1.EvictionCandidate{Namespace: c.Pod.Namespace, Name: c.Pod.Name, Frees: c.Frees, Victim: c.Victim}
+	out := diagnosticsv1alpha1.EvictionCandidate{Namespace: c.Pod.Namespace, Name: c.Pod.Name, Agent: c.Pod.Agent, Frees: c.Frees, Victim: c.Victim}
 	for _, key := range c.Keys {
 		shown := diagnosticsv1alpha1.SortKey{Name: string(key.Name), Value: whole(key.Value), Unit: diagnosticsv1alpha1.Count, Descending: key.Descending}
 		switch key.Name {
@@ -100,6 +100,8 @@ func candidateOf(c eviction.Candidate, unit diagnosticsv1alpha1.Unit) diagnostic
 			shown.Value, shown.Unit = whole(key.Value*100), diagnosticsv1alpha1.Percent
 		case eviction.KeyUsed, eviction.KeyRequested:
 			shown.Unit = unit
+		case eviction.KeyWork:
+			shown.Unit = diagnosticsv1alpha1.Seconds
 		}
 		out.Keys = append(out.Keys, shown)
 	}
