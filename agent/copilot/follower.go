@@ -3,6 +3,7 @@ package copilot
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,8 @@ const (
 	staleAfter = 15 * time.Second
 	// mostContainers of an agent are known; of more none is, because the cause is elsewhere.
 	mostContainers = 20_000
+	// mostParents of their cgroups are remembered: all containers of a scheduler are in one, as a rule.
+	mostParents = 8
 )
 
 // FollowerOptions of a Follower.
@@ -65,6 +68,8 @@ type Status struct {
 	// Refused counts the containers of the list that cannot be used, and RefusedWhy is the reason of the first.
 	Refused    int
 	RefusedWhy error
+	// Parents are the cgroups that its containers are directly in, sorted.
+	Parents []string
 }
 
 // NewFollower returns a follower of agents that need not run yet.
@@ -172,14 +177,15 @@ func (a *agent) measure(name string, listed []Container, now time.Time) ([]evict
 			continue
 		}
 		if read, exists := a.meter.read(at, now); exists {
-			container.CPUTime = new(read.cpu)
-			if used, known := read.used(a.before[at]); known && !a.before[at].at.IsZero() {
-				container.Used = &used
-			}
+			container.CPUTime, container.Used = new(read.cpu), new(read.used(a.before[at]))
 			after[at] = read
 		}
 		out = append(out, container)
+		if parent := path.Dir(at); !slices.Contains(status.Parents, parent) && len(status.Parents) < mostParents {
+			status.Parents = append(status.Parents, parent)
+		}
 	}
+	slices.Sort(status.Parents)
 	a.before = after
 	return out, status
 }
@@ -216,17 +222,17 @@ func (f *Follower) Containers() []eviction.Container {
 	defer f.mu.Unlock()
 	var out []eviction.Container
 	for _, a := range f.agents {
-		if a.status.fresh(now) {
+		if !a.status.Stale(now) {
 			out = append(out, a.containers...)
 		}
 	}
 	return out
 }
 
-// fresh reports whether the list of an agent still counts at a time.
-func (s *Status) fresh(now time.Time) bool {
+// Stale reports whether the list of an agent is too old at a time to be followed, or was never made.
+func (s *Status) Stale(now time.Time) bool {
 	age := now.Sub(s.At)
-	return !s.At.IsZero() && age >= 0 && age <= staleAfter
+	return s.At.IsZero() || age < 0 || age > staleAfter
 }
 
 // Agents is what became of following them, in the order of their sockets.

@@ -53,12 +53,12 @@ func (m *meter) content(statistic cgroup.Statistic, at string) ([]byte, error) {
 	return content, err
 }
 
-// used is what was used between two readings: CPU on average, and the memory of the later one. False where time did not pass, or the
-// counter went back.
-func (r reading) used(since reading) (podrequest.Amount, bool) {
-	elapsed, cpu := r.at.Sub(since.at), r.cpu-since.cpu
-	if elapsed <= 0 || cpu < 0 {
-		return podrequest.Amount{}, false
+// used is the memory of a reading, and the CPU used on average since an earlier one: nothing where there was none, and where time did not
+// pass or the counter went back. Memory counts at once, for evictions must not take pods instead.
+func (r reading) used(since reading) podrequest.Amount {
+	out := podrequest.Amount{Memory: r.memory}
+	if elapsed, cpu := r.at.Sub(since.at), r.cpu-since.cpu; !since.at.IsZero() && elapsed > 0 && cpu > 0 {
+		out.MilliCPU = int64(cpu.Seconds() / elapsed.Seconds() * 1000)
 	}
-	return podrequest.Amount{MilliCPU: int64(cpu.Seconds() / elapsed.Seconds() * 1000), Memory: r.memory}, true
+	return out
 }

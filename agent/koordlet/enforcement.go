@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/agent/audit"
 	"koordinator.sh/koord/agent/checkpoint"
+	"koordinator.sh/koord/agent/copilot"
 	"koordinator.sh/koord/agent/evictor"
 	"koordinator.sh/koord/agent/executor"
 	"koordinator.sh/koord/agent/hooks"
@@ -39,6 +40,8 @@ type enforcement struct {
 	// suppression is one of the features, when it is on.
 	suppression *qos.Suppression
 	evictor     *evictor.Evictor
+	// copilots know the containers of schedulers outside of Kubernetes.
+	copilots *copilot.Follower
 	// reconcilers is what no cgroup has, and observers what watches the machine beside the rounds.
 	reconcilers *reconcilers
 	observers   []observer
@@ -72,9 +75,11 @@ func newEnforcement(options *Options, client kubernetes.Interface, recorder even
 	build.reconcilers = e.reconcilers
 	e.observers = newObservers(build)
 	e.features = options.enabled(build)
+	e.copilots = copilot.NewFollower(copilot.FollowerOptions{Sockets: options.CopilotSockets, Tree: trees.cgroup, Layout: layout, Clock: options.Clock})
 	e.evictor = evictor.New(evictor.Options{
 		Client: client, On: options.evicting(), Soft: options.isOn(&nodefeature.SoftEvict), Audit: e.audit, Events: recorder, Clock: options.Clock, InDanger: options.EvictInDanger,
-		History: checkpoint.File{Path: options.evictionsFile()},
+		History:    checkpoint.File{Path: options.evictionsFile()},
+		Containers: e.copilots,
 	})
 	// That originals cannot be read is no reason not to start: the agent measures and reports, and each round says what is wrong.
 	e.executor, _ = executor.New(executor.Options{
@@ -94,7 +99,7 @@ func (e *enforcement) enforce(ctx context.Context, cluster *state.State, measure
 	if e.evictor.Enabled() {
 		e.evictor.Decide(evictor.Reading{
 			Now: snapshot.Now, Period: snapshot.Period, Strategy: snapshot.SLO.ResourceUsedThresholdWithBE, Node: snapshot.Node,
-			Pods: snapshot.Pods, Capacity: snapshot.Capacity, Used: snapshot.Used, PodUsed: snapshot.PodUsed, BestEffortLimit: e.suppression.Limit(),
+			Pods: snapshot.Pods, Capacity: snapshot.Capacity, Used: snapshot.Used, PodUsed: snapshot.PodUsed, Containers: e.copilots.Containers(), BestEffortLimit: e.suppression.Limit(),
 		})
 	}
 	e.reconcilers.reconcile(ctx, snapshot, e.results.recordFailure)

@@ -158,6 +158,9 @@ func (e *explainer) answer(question *diagnosticsv1alpha1.AgentQuestion, view *ag
 			out.Features = e.features(root, view, forecast)
 		}
 	}
+	if agentview.Asked(question, diagnosticsv1alpha1.SectionContainers) {
+		out.Agents = e.agents(view.SLO, view.Now, agentview.Candidates(question))
+	}
 	if agentview.Asked(question, diagnosticsv1alpha1.SectionPods) {
 		e.pods(question, out)
 	}

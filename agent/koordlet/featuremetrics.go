@@ -8,7 +8,7 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 )
 
-// featureMetrics are what features measure and set, taken when metrics are scraped. There are at most a few for each pod.
+// featureMetrics are what features measure and set, and which agents of other schedulers answer, taken when metrics are scraped. There are at most a few for each pod.
 func (e *explainer) featureMetrics() []diagnostics.Sample {
 	var out []diagnostics.Sample
 	for _, spec := range featureSpecs() {
@@ -18,12 +18,12 @@ func (e *explainer) featureMetrics() []diagnostics.Sample {
 			})
 		}
 	}
-	return out
+	return append(out, e.agentMetrics()...)
 }
 
-// describedMetrics are the metrics of all features.
+// describedMetrics are the metrics of all features, and of the agents of other schedulers.
 func describedMetrics() []diagnostics.Metric {
-	var out []diagnostics.Metric
+	out := agentMetricsDescribed()
 	for _, spec := range featureSpecs() {
 		out = append(out, spec.Metrics...)
 	}

@@ -88,6 +88,7 @@ func run(ctx context.Context, options *Options, host *machine.Machine, clients *
 	group.Go(func() { predictions.run(ctx) })
 	group.Go(func() { devices.run(ctx) })
 	group.Go(func() { enforcement.evictor.Run(ctx) })
+	group.Go(func() { enforcement.copilots.Run(ctx) })
 	group.Go(func() { enforcement.observe(ctx, cluster) })
 	group.Go(func() { enforcement.serveRuntimes(ctx) })
 	group.Go(func() { enforcement.runWorkers(ctx) })

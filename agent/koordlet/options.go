@@ -62,6 +62,8 @@ type Options struct {
 	// EvictInDanger lets features that evict for memory delete a pod against its PodDisruptionBudget, when the kernel is about to kill one
 	// that it chooses itself. It needs permission to delete pods.
 	EvictInDanger bool
+	// CopilotSockets are those of agents of schedulers outside of Kubernetes, whose containers are evicted beside pods; none by default.
+	CopilotSockets []string
 	// Serving is the secured port. Its directory, name, API server and clock are those of the agent.
 	Serving *serving.Options
 	// Hooks say how container runtimes reach the agent.
@@ -101,6 +103,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.Var(cliflag.NewMapStringBool(&o.FeatureGates), "feature-gates", "Feature gates, as NAME=true,NAME=false: "+strings.Join(gates(), ", "))
 	flags.BoolVar(&o.ReadOnly, "read-only", o.ReadOnly, "Only measure and report, do not write cgroups")
 	flags.BoolVar(&o.EvictInDanger, "evict-in-danger", o.EvictInDanger, "Delete a pod against its PodDisruptionBudget when memory is about to run out and budgets protect all candidates")
+	flags.StringSliceVar(&o.CopilotSockets, "copilot-sockets", o.CopilotSockets, "Unix sockets of the agents of other schedulers, such as koord-yarn-agent, whose containers are evicted beside pods")
 	o.Serving.AddFlags(flags)
 	o.Hooks.AddFlags(flags)
 }
@@ -119,6 +122,11 @@ func (o *Options) validate() error {
 	}
 	if _, err := predict.ProfileNamed(o.Predictor); err != nil {
 		problems = append(problems, err)
+	}
+	for i, socket := range o.CopilotSockets {
+		if !filepath.IsAbs(socket) || slices.Contains(o.CopilotSockets[:i], socket) {
+			problems = append(problems, fmt.Errorf("--copilot-sockets: %q must be an absolute path that is named once", socket))
+		}
 	}
 	for name := range o.FeatureGates {
 		if !slices.Contains(gates(), name) {
