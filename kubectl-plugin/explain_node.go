@@ -18,8 +18,9 @@ const explainNodeLong = `Explain where a node's batch and mid resources come fro
 services use or request. Each term has its value, unit, the object it was read from and its age; below are the reason why
 node.status differs, if it does, and the layer of the configuration that each setting comes from.
 
-With features, cpus or suppress, the agent of the node is asked: which of its features are enabled, configured, supported by
-the kernel and in force; which CPUs are shared and which pods own the others; and how much CPU best-effort pods may use. If no
+With features, cpus, suppress or containers, the agent of the node is asked: which of its features are enabled, configured,
+supported by the kernel and in force; which CPUs are shared and which pods own the others; how much CPU best-effort pods may
+use; and which containers of other schedulers, such as YARN, run on the node, in the order in which they would be evicted. If no
 agent answers, the answer is from API objects only, and says what is missing.
 
 CPUs are drawn by socket, NUMA node and core: a letter for each CPU, hyperthreads of a core beside each other, and at the beginning of
@@ -37,17 +38,20 @@ const explainNodeExamples = `  # Explain all four resources
   # Show how much CPU best-effort pods may use, and why
   %[1]s explain node worker-1 suppress
 
+  # Show the containers of YARN, those first that would be evicted first
+  %[1]s explain node worker-1 containers
+
   # Show a map of the CPUs, and which pods own which
   %[1]s explain node worker-1 cpus
 
   # Print the computed value only
   %[1]s explain node worker-1 batch-cpu -o jsonpath='{.status.waterfalls[0].result}'`
 
-var explainable = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "cpus", "features", "suppress"}
+var explainable = []string{"batch-cpu", "batch-memory", "mid-cpu", "mid-memory", "containers", "cpus", "features", "suppress"}
 
 // agentSections are those of explainable that the agent of the node answers.
 var agentSections = map[string]diagnosticsv1alpha1.AgentSection{
-	"cpus": diagnosticsv1alpha1.SectionCPUs, "features": diagnosticsv1alpha1.SectionFeatures, "suppress": diagnosticsv1alpha1.SectionSuppression,
+	"containers": diagnosticsv1alpha1.SectionContainers, "cpus": diagnosticsv1alpha1.SectionCPUs, "features": diagnosticsv1alpha1.SectionFeatures, "suppress": diagnosticsv1alpha1.SectionSuppression,
 }
 
 type explainNodeOptions struct {
@@ -150,6 +154,9 @@ func (o *explainNodeOptions) spec() diagnosticsv1alpha1.NodeExplanationSpec {
 		}
 		if spec.Agent == nil {
 			spec.Agent = &diagnosticsv1alpha1.AgentQuestion{}
+			if o.parts > 0 {
+				spec.Agent.MaxCandidates = &o.parts
+			}
 		}
 		spec.Agent.Sections = append(spec.Agent.Sections, section)
 	}
@@ -158,6 +165,11 @@ func (o *explainNodeOptions) spec() diagnosticsv1alpha1.NodeExplanationSpec {
 
 // printAgent prints the resources first when both were asked for.
 func (o *explainNodeOptions) printAgent(w io.Writer, answer *diagnosticsv1alpha1.NodeExplanation, options printer.Options) error {
+	if agent := answer.Status.Agent; agent != nil && slices.Contains(o.resources, "containers") && len(agent.Agents)+len(agent.Incomplete) == 0 {
+		if err := printer.NoContainerAgents(w, options); err != nil {
+			return err
+		}
+	}
 	if len(answer.Spec.Resources) == 0 {
 		return printer.AgentExplanation(w, answer, options)
 	}

@@ -20,7 +20,7 @@ func (n *node) askAgent(name string) tea.Cmd {
 	src := n.source
 	return ask(n.Model, &n.agent, name, func(ctx context.Context) (*diagnostics.NodeExplanation, error) {
 		return src.ExplainNode(ctx, name, diagnostics.NodeExplanationSpec{NodeName: name, Agent: &diagnostics.AgentQuestion{
-			Sections:      []diagnostics.AgentSection{diagnostics.SectionFeatures, diagnostics.SectionSuppression, diagnostics.SectionEvictions},
+			Sections:      []diagnostics.AgentSection{diagnostics.SectionFeatures, diagnostics.SectionSuppression, diagnostics.SectionContainers, diagnostics.SectionEvictions},
 			MaxCandidates: new(int32(agentCandidates)),
 		}})
 	})

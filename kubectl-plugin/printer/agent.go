@@ -24,6 +24,7 @@ func AgentExplanation(w io.Writer, e *diagnosticsv1alpha1.NodeExplanation, o Opt
 		func() error { return agentSuppression(w, agent.Suppression, o) },
 		func() error { return agentCPUs(w, agent.CPUs, o) },
 		func() error { return agentPods(w, agent.Pods, o) },
+		func() error { return agentContainers(w, agent.Agents, o) },
 		func() error { return agentEvictions(w, agent.Evictions, o) },
 		func() error { return findings(w, e.Status.Findings, o) },
 		func() error { return withheld(w, e.Status.Withheld, o) },

@@ -18,6 +18,7 @@ func agentViews() map[string]view {
 		"agent-cpus":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = cpusFixture() }, false),
 		"agent-cpus-256":       agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = manyCPUsFixture() }, false),
 		"agent-pods":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Pods = podSettingsFixture() }, false),
+		"agent-containers":     agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Agents = containerAgentsFixture() }, false),
 		"agent-evictions":      agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, false),
 		"agent-evictions-wide": agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, true),
 		"agent-absent":         func(w io.Writer, o Options) error { return AgentExplanation(w, absentAgentFixture(), o) },
@@ -140,6 +141,17 @@ func podSettingsFixture() []diagnosticsv1alpha1.PodSettings {
 			{Container: "main", Cgroup: at + "/c", Setting: "memory.limit_in_bytes", Desired: "4294967296", Owner: "BatchResource", Error: "no such file or directory"},
 		}},
 		{Namespace: "shop", Name: "web-0"},
+	}
+}
+
+func containerAgentsFixture() []diagnosticsv1alpha1.ContainerAgent {
+	return []diagnosticsv1alpha1.ContainerAgent{
+		{Name: "yarn", Socket: "/var/run/yarn-copilot/yarn-copilot.sock", ListedAt: before(time.Second), Omitted: 12, Containers: []diagnosticsv1alpha1.AgentContainer{
+			{Namespace: "yarn", Name: "container_e17_1764272000000_0042_01_000007", Priority: 5500, StartedAt: before(40 * time.Second), CPURequest: 1000, MemoryRequest: 2 * gi, WorkSeconds: 31, CPUUsed: new(int64(800)), MemoryUsed: new(gi), Victim: true},
+			{Namespace: "yarn", Name: "container_e17_1764272000000_0042_01_000002", Priority: 5500, StartedAt: before(3 * time.Hour), CPURequest: 2000, MemoryRequest: 4 * gi, WorkSeconds: 9000},
+			{Namespace: "yarn", Name: "container_e17_1764272000000_0042_01_000001", Priority: 5501, CPURequest: 1000, MemoryRequest: gi, WorkSeconds: 4},
+		}, Problems: []string{"no host application of class BE has cgroup kubepods/besteffort/hadoop-yarn: usage of its containers counts as usage of the system, for which best-effort pods get less CPU"}},
+		{Socket: "/var/run/other/agent.sock", Problems: []string{"its containers are unknown, and none is evicted: dial unix /var/run/other/agent.sock: connect: no such file or directory"}},
 	}
 }
 
