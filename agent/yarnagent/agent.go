@@ -23,7 +23,7 @@ import (
 const (
 	// name of the scheduler, and namespace of its containers.
 	name = "yarn"
-	// listAge is how old the NodeManager's list may be for a container to be listed or killed by it.
+	// listAge is how old the NodeManager's answer may be for containers to be listed or killed by it; it is asked no more often.
 	listAge = time.Second
 	// healthyPeriods is how many times the period of synchronization the list may be old for the agent to be healthy.
 	healthyPeriods = 3
@@ -47,8 +47,10 @@ type agent struct {
 	// mu is held while the NodeManager is asked and processes are moved, so that one answer serves all who wait.
 	mu sync.Mutex
 	// tasks of the latest list, and when that was; adopted are those whose processes were found.
-	tasks   []task
-	listed  time.Time
+	tasks  []task
+	listed time.Time
+	// asked is when the NodeManager was asked last.
+	asked   time.Time
 	adopted map[string]bool
 	// failure is why the NodeManager could not be listed since; nil when it could.
 	failure error
@@ -97,7 +99,7 @@ func (a *agent) synchronize(ctx context.Context) {
 
 // refresh lists the containers where the list is old, and moves the processes of new ones. The lock is held.
 func (a *agent) refresh(ctx context.Context) {
-	if age := a.clock.Since(a.listed); age >= 0 && age < listAge {
+	if age := a.clock.Since(a.asked); age >= 0 && age < listAge {
 		return
 	}
 	if !a.list(ctx) {
@@ -115,6 +117,7 @@ func (a *agent) without(known map[string]bool) []task {
 
 // list asks the NodeManager. What was known stays when it does not answer: its containers outlive it.
 func (a *agent) list(ctx context.Context) bool {
+	a.asked = a.clock.Now()
 	listed, err := a.manager.running(ctx)
 	if err != nil {
 		if a.failure == nil && ctx.Err() == nil {

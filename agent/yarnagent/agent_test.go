@@ -160,6 +160,7 @@ func TestContainersOutliveTheNodeManager(t *testing.T) {
 				t.Error("the agent is healthy without a NodeManager")
 			}
 			r.manager.set(func(m *manager) { m.answer = nil })
+			r.again()
 			r.manager.has(first, 1, 512)
 			task := r.start(first, "sleep", "300")
 			if got, err := client.Containers(t.Context()); err != nil || len(got) != 1 || r.healthy() != nil {

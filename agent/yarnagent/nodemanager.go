@@ -23,11 +23,27 @@ const (
 
 // task is a container as the NodeManager describes it.
 type task struct {
-	ID     string `json:"id"`
-	State  string `json:"state"`
-	User   string `json:"user"`
-	MiB    number `json:"totalMemoryNeededMB"`
-	VCores number `json:"totalVCoresNeeded"`
+	ID    string
+	State string
+	// MiB and VCores that were allocated to it.
+	MiB, VCores number
+}
+
+// UnmarshalJSON reads a container. The names of the amounts are those of Hadoop's distributions, or of its shaded jars.
+func (t *task) UnmarshalJSON(content []byte) error {
+	var named struct {
+		ID           string `json:"id"`
+		State        string `json:"state"`
+		MiB          number `json:"totalMemoryNeededMB"`
+		VCores       number `json:"totalVCoresNeeded"`
+		ShadedMiB    number `json:"memoryNeeded"`
+		ShadedVCores number `json:"vcoresNeeded"`
+	}
+	if err := json.Unmarshal(content, &named); err != nil {
+		return err
+	}
+	*t = task{ID: named.ID, State: named.State, MiB: max(named.MiB, named.ShadedMiB), VCores: max(named.VCores, named.ShadedVCores)}
+	return nil
 }
 
 // number is an amount in JSON, which some versions of Hadoop quote.
@@ -50,21 +66,29 @@ func (n *number) UnmarshalJSON(content []byte) error {
 	return nil
 }
 
-// tasks is a list of containers; one alone is written without the list by some versions of Hadoop.
+// tasks is a list of containers. Hadoop's distributions write it as the only field of an object, and one container alone without the list;
+// its shaded jars write the list alone.
 type tasks []task
 
-// UnmarshalJSON reads a list, or one container alone.
+// UnmarshalJSON reads all of these forms.
 func (l *tasks) UnmarshalJSON(content []byte) error {
 	if len(content) > 0 && content[0] == '[' {
 		return json.Unmarshal(content, (*[]task)(l))
 	}
-	var one task
-	if err := json.Unmarshal(content, &one); err != nil {
+	var within struct {
+		Container json.RawMessage `json:"container"`
+	}
+	if err := json.Unmarshal(content, &within); err != nil || len(within.Container) == 0 {
 		return err
 	}
-	if one.ID != "" {
-		*l = tasks{one}
+	if within.Container[0] == '[' {
+		return json.Unmarshal(within.Container, (*[]task)(l))
 	}
+	var one task
+	if err := json.Unmarshal(within.Container, &one); err != nil || one.ID == "" {
+		return err
+	}
+	*l = tasks{one}
 	return nil
 }
 
@@ -137,15 +161,10 @@ func parseTasks(status int, content []byte) (tasks, error) {
 		return nil, fmt.Errorf("its answer is longer than %d bytes", mostBytes)
 	}
 	var answer struct {
-		Containers *struct {
-			Container tasks `json:"container"`
-		} `json:"containers"`
+		Containers tasks `json:"containers"`
 	}
 	if err := json.Unmarshal(content, &answer); err != nil {
 		return nil, fmt.Errorf("read its answer: %w", err)
 	}
-	if answer.Containers == nil {
-		return nil, nil
-	}
-	return answer.Containers.Container, nil
+	return answer.Containers, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParseTasks(t *testing.T) {
-	one := task{ID: first, State: "RUNNING", User: "spark", MiB: 1024, VCores: 2}
+	one := task{ID: first, State: "RUNNING", MiB: 1024, VCores: 2}
 	for name, test := range map[string]struct {
 		status  int
 		content string
@@ -21,8 +21,10 @@ func TestParseTasks(t *testing.T) {
 		"one alone":                   {content: `{"containers":{"container":` + encoded("1024", "2") + `}}`, want: tasks{one}},
 		"amounts with a fraction":     {content: `{"containers":{"container":[` + encoded("1024.0", "2.0") + `]}}`, want: tasks{one}},
 		"amounts as text":             {content: `{"containers":{"container":[` + encoded(`"1024"`, `"2"`) + `]}}`, want: tasks{one}},
-		"amounts that are none":       {content: `{"containers":{"container":[` + encoded(`-5`, `"x"`) + `]}}`, want: tasks{{ID: first, State: "RUNNING", User: "spark"}}},
-		"amounts beyond all":          {content: `{"containers":{"container":[` + encoded(`1e300`, `2`) + `]}}`, want: tasks{{ID: first, State: "RUNNING", User: "spark", MiB: mostNumber, VCores: 2}}},
+		"amounts that are none":       {content: `{"containers":{"container":[` + encoded(`-5`, `"x"`) + `]}}`, want: tasks{{ID: first, State: "RUNNING"}}},
+		"amounts beyond all":          {content: `{"containers":{"container":[` + encoded(`1e300`, `2`) + `]}}`, want: tasks{{ID: first, State: "RUNNING", MiB: mostNumber, VCores: 2}}},
+		"a list of the shaded jars":   {content: `{"containers":[{"id":"` + first + `","state":"RUNNING","exitCode":-1000,"memoryNeeded":1024,"vcoresNeeded":2}]}`, want: tasks{one}},
+		"no containers there":         {content: `{"containers":[]}`, want: tasks{}},
 		"no containers":               {content: `{"containers":null}`},
 		"no containers, another form": {content: `{"containers":{}}`},
 		"nothing":                     {content: `{}`},

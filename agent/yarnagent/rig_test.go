@@ -219,7 +219,7 @@ func (r *rig) start(id string, command ...string) *exec.Cmd {
 func (r *rig) again() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.listed = r.listed.Add(-listAge)
+	r.asked = r.asked.Add(-listAge)
 }
 
 // serve serves the agent's socket, and returns a client of it.
