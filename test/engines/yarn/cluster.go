@@ -29,7 +29,12 @@ type Cluster struct {
 	Web  string
 	jars string
 	conf map[string]string
+	// web are the addresses of the NodeManagers' web services.
+	web map[yarn.NodeID]string
 }
+
+// WebServices returns the address of a NodeManager's web services.
+func (c *Cluster) WebServices(id yarn.NodeID) string { return c.web[id] }
 
 // Start starts a ResourceManager.
 func Start(t testing.TB) *Cluster {
@@ -38,7 +43,7 @@ func Start(t testing.TB) *Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cluster{jars: jars, Client: free(t), Admin: free(t), Web: free(t)}
+	c := &Cluster{jars: jars, Client: free(t), Admin: free(t), Web: free(t), web: map[yarn.NodeID]string{}}
 	c.conf = map[string]string{
 		"yarn.resourcemanager.address":                  c.Client,
 		"yarn.resourcemanager.admin.address":            c.Admin,
@@ -76,11 +81,11 @@ func (c *Cluster) ConnectREST(t testing.TB) *yarn.RESTClient {
 // StartNodeManager starts a NodeManager of a size, and returns its node ID once the ResourceManager knows it.
 func (c *Cluster) StartNodeManager(t testing.TB, size yarn.Resource) yarn.NodeID {
 	t.Helper()
-	address, work := free(t), t.TempDir()
+	address, web, work := free(t), free(t), t.TempDir()
 	conf := map[string]string{
 		"yarn.nodemanager.address":                                                      address,
 		"yarn.nodemanager.localizer.address":                                            free(t),
-		"yarn.nodemanager.webapp.address":                                               free(t),
+		"yarn.nodemanager.webapp.address":                                               web,
 		"yarn.nodemanager.collector-service.address":                                    free(t),
 		"yarn.nodemanager.resource.memory-mb":                                           strconv.FormatInt(size.MiB, 10),
 		"yarn.nodemanager.resource.cpu-vcores":                                          strconv.FormatInt(size.VCores, 10),
@@ -105,6 +110,7 @@ func (c *Cluster) StartNodeManager(t testing.TB, size yarn.Resource) yarn.NodeID
 		}
 		return err == nil && found.Port != 0
 	})
+	c.web[found] = web
 	return found
 }
 
