@@ -141,11 +141,13 @@ func TestWhatAnAgentThatFailsLeavesKnown(t *testing.T) {
 		answer  func(http.ResponseWriter, *http.Request)
 		wantErr string
 	}{
-		"an error":         {answer: func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "out of order", 500) }, wantErr: `500: "out of order"`},
+		"an error": {answer: func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "out of order", http.StatusInternalServerError)
+		}, wantErr: `500: "out of order"`},
 		"a page":           {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") }, wantErr: "read the answer"},
 		"half an answer":   {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"containers":[{"name":`) }, wantErr: "read the answer"},
 		"another type":     {answer: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"containers":"none"}`) }, wantErr: "read the answer"},
-		"a redirect":       {answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 302) }, wantErr: "302"},
+		"a redirect":       {answer: func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, wantErr: "302"},
 		"an endless list":  {answer: endless, wantErr: "longer than"},
 		"a crowd of tasks": {answer: crowd(mostContainers + 1), wantErr: "more than 20000"},
 	} {
