@@ -18,13 +18,16 @@ const (
 	mostBytes = 32 << 20
 	// listTimeout bounds reading the containers, and killTimeout ending one, which waits for its processes.
 	listTimeout = 5 * time.Second
-	killTimeout = 10 * time.Second
+	killTimeout = 5 * time.Second
 	// mostErrorBytes of an error are shown.
 	mostErrorBytes = 256
 )
 
 // ErrNotFound is wrapped by errors about a container that the agent does not have.
 var ErrNotFound = fmt.Errorf("the container was not found: %w", fs.ErrNotExist)
+
+// ErrUnanswered is wrapped by errors of an agent that did not answer, or not in time.
+var ErrUnanswered = errors.New("the agent did not answer")
 
 // Client calls one agent. It may be used by several goroutines.
 type Client struct {
@@ -101,7 +104,7 @@ func (c *Client) call(ctx context.Context, timeout time.Duration, method, path s
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnanswered, err)
 	}
 	err = read(response, into)
 	return errors.Join(err, response.Body.Close())

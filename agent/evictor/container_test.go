@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"koordinator.sh/koord/agent/copilot"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
@@ -89,6 +90,26 @@ func TestContainersThatCannotBeKilledStayAndOthersGo(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnAgentThatDoesNotAnswerHoldsNoEvictionUp: none of its other containers is asked for, and pods go.
+func TestAnAgentThatDoesNotAnswerHoldsNoEvictionUp(t *testing.T) {
+	onNode(t, func(t *testing.T, n *node) {
+		for i := range 20 {
+			n.addContainer(fmt.Sprintf("task-%02d", i), gib, time.Second)
+		}
+		n.add("pod", 5500, 20*gib)
+		n.unkillable = fmt.Errorf("kill: %w", copilot.ErrUnanswered)
+		n.used = 80 * gib // 2 to release
+		n.decide()
+		n.wantKilled(t, "yarn task-00", "yarn task-01")
+		n.decide()
+		n.want(t, "pod of uid-pod")
+		n.pods, n.unkillable = nil, nil
+		time.Sleep(refusedInterval) // the bubble's time
+		n.decide()
+		n.wantKilled(t, "yarn task-00", "yarn task-01", "yarn task-00", "yarn task-01")
+	})
 }
 
 // TestContainersThatWentAreForgotten: one of the same name that comes later is another.

@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"koordinator.sh/koord/agent/audit"
+	"koordinator.sh/koord/agent/copilot"
 	"koordinator.sh/koord/agent/metrics"
 	"koordinator.sh/koord/agent/state"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -89,15 +91,17 @@ type Evictor struct {
 	// leaving are pods that were evicted and are still there, and refused those that could not be.
 	leaving map[types.UID]time.Time
 	refused map[types.UID]refusal
-	windows windows
-	danger  danger
+	// unanswered is when the agent of a container, by name, did not answer a request to end one.
+	unanswered map[string]time.Time
+	windows    windows
+	danger     danger
 }
 
 // New returns an Evictor that knows of earlier evictions what their history has.
 func New(options Options) *Evictor {
 	e := &Evictor{
 		options: options, work: make(chan work, 1), last: map[eviction.Resource]time.Time{}, counts: map[eviction.Feature]int{},
-		leaving: map[types.UID]time.Time{}, refused: map[types.UID]refusal{},
+		leaving: map[types.UID]time.Time{}, refused: map[types.UID]refusal{}, unanswered: map[string]time.Time{},
 	}
 	e.evicted, e.loadErr = loadHistory(options.History)
 	return e
@@ -273,6 +277,9 @@ func (e *Evictor) record(victim eviction.Victim, now time.Time, err error) (logg
 	defer e.mu.Unlock()
 	uid := types.UID(victim.Pod.UID)
 	if err != nil && !isGone(err) {
+		if errors.Is(err, copilot.ErrUnanswered) {
+			e.unanswered[victim.Pod.Agent] = now
+		}
 		next := refusal{at: now, why: eviction.RefusedFailure, loggedAt: e.refused[uid].loggedAt}
 		switch {
 		case isBudget(err):
@@ -342,6 +349,9 @@ func (e *Evictor) remembered(read eviction.Pod, now time.Time) eviction.Pod {
 	}
 	if refused := e.refused[uid]; within(now, refused.at, refusedInterval) {
 		read.Refused = refused.why
+	}
+	if read.IsContainer() && within(now, e.unanswered[read.Agent], refusedInterval) {
+		read.Refused = eviction.RefusedFailure
 	}
 	return read
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"slices"
 	"syscall"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/agent/copilot"
+	"koordinator.sh/koord/agent/host/process"
 	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
@@ -77,7 +78,7 @@ func (a *agent) signalUntilGone(ctx context.Context, at string, signal syscall.S
 	told := map[int]bool{}
 	for {
 		pids, err := a.groups.members(at)
-		if errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) {
 			return true, nil // the NodeManager has removed it
 		}
 		if err != nil || len(pids) == 0 {
@@ -103,22 +104,12 @@ func (a *agent) signalUntilGone(ctx context.Context, at string, signal syscall.S
 	}
 }
 
-// signal gives a signal to a process in a cgroup, and to none that has its number since: the process is held before it is looked for in
-// the cgroup again.
+// signal gives a signal to a process in a cgroup.
 func (a *agent) signal(at string, pid int, signal syscall.Signal) error {
-	process, err := os.FindProcess(pid)
-	if err != nil {
-		return fmt.Errorf("find process %d: %w", pid, err)
-	}
-	defer func() { _ = process.Release() }() // nothing else is held
-	pids, err := a.groups.members(at)
-	if err != nil || !slices.Contains(pids, pid) {
-		return nil // it has ended; a cgroup that cannot be read is reported by who looks at it next
-	}
-	if err := process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("send %s to process %d: %w", signal, pid, err)
-	}
-	return nil
+	return process.Signal(pid, signal, func() bool {
+		pids, err := a.groups.members(at)
+		return err == nil && slices.Contains(pids, pid) // a cgroup that cannot be read is reported by who looks at it next
+	})
 }
 
 // killByResource ends containers until what they have makes up some resources, those first that lose the least work, and returns those

@@ -32,7 +32,7 @@ type Options struct {
 	SyncMemoryCgroup bool
 	// SyncCgroupPeriod is how often processes of containers are looked for, 1s to 10m.
 	SyncCgroupPeriod time.Duration
-	// KillGracePeriod is how long processes have to end after SIGTERM, at most 5s.
+	// KillGracePeriod is how long processes have to end after SIGTERM, at most 2s: koordlet waits 5s for a kill.
 	KillGracePeriod time.Duration
 	// Clock is real time.
 	Clock clock.WithTicker
@@ -58,7 +58,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.SyncMemoryCgroup, "sync-memory-cgroup", o.SyncMemoryCgroup,
 		"Move containers that the NodeManager put into a CPU cgroup alone, as that of Hadoop 2 does, into the other hierarchies")
 	flags.DurationVar(&o.SyncCgroupPeriod, "sync-cgroup-period", o.SyncCgroupPeriod, "Interval between looking for processes of containers, 1s to 10m")
-	flags.DurationVar(&o.KillGracePeriod, "kill-grace-period", o.KillGracePeriod, "How long the processes of a container have to end after SIGTERM, at most 5s")
+	flags.DurationVar(&o.KillGracePeriod, "kill-grace-period", o.KillGracePeriod, "How long the processes of a container have to end after SIGTERM, at most 2s")
 }
 
 // Validate returns all that is wrong.
@@ -73,8 +73,8 @@ func (o *Options) Validate() error {
 	if o.SyncCgroupPeriod < time.Second || o.SyncCgroupPeriod > 10*time.Minute {
 		problems = append(problems, fmt.Errorf("--sync-cgroup-period %s must be between 1s and 10m", o.SyncCgroupPeriod))
 	}
-	if o.KillGracePeriod < 0 || o.KillGracePeriod > 5*time.Second {
-		problems = append(problems, fmt.Errorf("--kill-grace-period %s must be between 0s and 5s", o.KillGracePeriod))
+	if o.KillGracePeriod < 0 || o.KillGracePeriod > 2*time.Second {
+		problems = append(problems, fmt.Errorf("--kill-grace-period %s must be between 0s and 2s", o.KillGracePeriod))
 	}
 	return errors.Join(problems...)
 }

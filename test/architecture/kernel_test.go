@@ -19,6 +19,7 @@ var ownFiles = map[string]string{
 	"agent/koordlet/statedirectory.go": "the directory of checkpoints",
 	"agent/qos/terway/reconciler.go":   "files that a network plugin reads",
 	"agent/serving/certificate.go":     "the certificate of the secured port",
+	"agent/yarnagent/socket.go":        "the socket that koordlet calls",
 }
 
 // touching are the functions that reach the file system, by import; of os all but those of the process.
