@@ -36,6 +36,8 @@ func TestCommandsPrint(t *testing.T) {
 		"top-fields-garbage":       "top pods --field-selector phase",
 		"top-pods-labels":          "top pods -n spark -L koordinator.sh/qosClass",
 		"top-pods-of-a-node":       "top pods -A --node worker-1",
+		"top-pods-containers":      "top pods -A --node worker-1 --containers",
+		"top-pods-containers-of":   "top pods -A --containers",
 		"top-pods-nowhere":         "top pods -n empty",
 		"explain-node":             "explain node worker-1",
 		"explain-node-one":         "explain node worker-1 batch-cpu --parts 2",

@@ -13,12 +13,17 @@ import (
 // agentViews are what is printed of node agents.
 func agentViews() map[string]view {
 	return map[string]view{
-		"agent-features":       agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Features = agentFeaturesFixture() }, false),
-		"agent-suppression":    agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Suppression = suppressionFixture() }, false),
-		"agent-cpus":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = cpusFixture() }, false),
-		"agent-cpus-256":       agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = manyCPUsFixture() }, false),
-		"agent-pods":           agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Pods = podSettingsFixture() }, false),
-		"agent-containers":     agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Agents = containerAgentsFixture() }, false),
+		"agent-features":    agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Features = agentFeaturesFixture() }, false),
+		"agent-suppression": agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Suppression = suppressionFixture() }, false),
+		"agent-cpus":        agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = cpusFixture() }, false),
+		"agent-cpus-256":    agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.CPUs = manyCPUsFixture() }, false),
+		"agent-pods":        agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Pods = podSettingsFixture() }, false),
+		"agent-containers":  agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Agents = containerAgentsFixture() }, false),
+		"pods-containers": func(w io.Writer, o Options) error {
+			list := podsFixture()
+			list.Agents = containerAgentsFixture()
+			return PodOverviews(w, list, o)
+		},
 		"agent-evictions":      agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, false),
 		"agent-evictions-wide": agentView(func(a *diagnosticsv1alpha1.AgentExplanation) { a.Evictions = evictionsFixture() }, true),
 		"agent-absent":         func(w io.Writer, o Options) error { return AgentExplanation(w, absentAgentFixture(), o) },

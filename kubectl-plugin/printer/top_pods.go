@@ -34,7 +34,10 @@ func PodOverviews(w io.Writer, list *diagnosticsv1alpha1.PodOverviewList, o Opti
 		}
 		l.add(&list.Items[i], cells...)
 	}
-	return l.render(w)
+	if err := l.render(w); err != nil {
+		return err
+	}
+	return agentContainers(w, list.Agents, o)
 }
 
 func podCells(p *diagnosticsv1alpha1.PodOverview, o Options) []cell {

@@ -194,6 +194,9 @@ type PodOverviewList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []PodOverview `json:"items"`
+	// Agents of schedulers outside of Kubernetes, with their containers, where they were asked for.
+	// +optional
+	Agents []ContainerAgent `json:"agents,omitempty"`
 	// Unknown names the inputs that could not be read; empty when all were.
 	// +optional
 	Unknown []UnknownInput `json:"unknown,omitempty"`

@@ -3415,6 +3415,13 @@ func (in *PodOverviewList) DeepCopyInto(out *PodOverviewList) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.Agents != nil {
+		in, out := &in.Agents, &out.Agents
+		*out = make([]ContainerAgent, len(*in))
+		for i := range *in {
+			(*in)[i].DeepCopyInto(&(*out)[i])
+		}
+	}
 	if in.Unknown != nil {
 		in, out := &in.Unknown, &out.Unknown
 		*out = make([]UnknownInput, len(*in))

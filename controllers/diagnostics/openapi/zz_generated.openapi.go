@@ -11548,6 +11548,20 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref common.ReferenceC
 							},
 						},
 					},
+					"agents": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Agents of schedulers outside of Kubernetes, with their containers, where they were asked for.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ContainerAgent{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"unknown": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Unknown names the inputs that could not be read; empty when all were.",
@@ -11582,7 +11596,7 @@ func schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref common.ReferenceC
 			},
 		},
 		Dependencies: []string{
-			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.PodOverview{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.ContainerAgent{}.OpenAPIModelName(), v1alpha1.PodOverview{}.OpenAPIModelName(), v1alpha1.UnknownInput{}.OpenAPIModelName()},
 	}
 }
 
