@@ -174,6 +174,7 @@ func TestQuestionsToAgentsAreChecked(t *testing.T) {
 	}{
 		"everything":              {diagnosticsv1alpha1.AgentQuestion{}, ""},
 		"one section":             {diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{"audit"}}, ""},
+		"containers":              {diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{"containers"}}, ""},
 		"no such section":         {diagnosticsv1alpha1.AgentQuestion{Sections: []diagnosticsv1alpha1.AgentSection{"gpu"}}, "sections[0]"},
 		"a pod of no namespace":   {diagnosticsv1alpha1.AgentQuestion{PodName: "web"}, "podNamespace"},
 		"a namespace without pod": {diagnosticsv1alpha1.AgentQuestion{PodNamespace: "shop"}, "podName"},

@@ -102,7 +102,7 @@ func validateBatchAgentQuestion(question *diagnosticsv1alpha1.AgentQuestion, pat
 // agentSections are what an agent may be asked.
 var agentSections = []diagnosticsv1alpha1.AgentSection{
 	diagnosticsv1alpha1.SectionFeatures, diagnosticsv1alpha1.SectionSuppression, diagnosticsv1alpha1.SectionCPUs, diagnosticsv1alpha1.SectionPods,
-	diagnosticsv1alpha1.SectionEvictions, diagnosticsv1alpha1.SectionAudit, diagnosticsv1alpha1.SectionUsage,
+	diagnosticsv1alpha1.SectionEvictions, diagnosticsv1alpha1.SectionContainers, diagnosticsv1alpha1.SectionAudit, diagnosticsv1alpha1.SectionUsage,
 }
 
 func validateAgentQuestion(question *diagnosticsv1alpha1.AgentQuestion, path *field.Path) field.ErrorList {

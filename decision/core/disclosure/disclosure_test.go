@@ -2,6 +2,7 @@ package disclosure
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -189,11 +190,15 @@ func TestPodsOfANodeAreCounted(t *testing.T) {
 		Agent: &diagnosticsv1alpha1.AgentExplanation{
 			CPUs: &diagnosticsv1alpha1.CPUExplanation{Owners: []diagnosticsv1alpha1.CPUOwner{{Name: "node reservation"}, {Namespace: "shop", Name: "db"}}},
 			Evictions: &diagnosticsv1alpha1.EvictionForecast{Triggers: []diagnosticsv1alpha1.EvictionTrigger{
-				{Candidates: []diagnosticsv1alpha1.EvictionCandidate{{Namespace: "team", Name: "web"}, {Namespace: "shop", Name: "cart"}}},
+				{Candidates: []diagnosticsv1alpha1.EvictionCandidate{{Namespace: "team", Name: "web"}, {Namespace: "shop", Name: "cart"}, {Namespace: "team", Name: "task", Agent: "yarn"}}},
 			}},
+			Agents: []diagnosticsv1alpha1.ContainerAgent{{Name: "yarn", Problems: []string{"task is odd"}, Containers: []diagnosticsv1alpha1.AgentContainer{{Namespace: "team", Name: "task"}}}},
 		},
 	}
 	NodeExplanation(status, granted("get pods in team"))
+	if agent := status.Agent.Agents[0]; len(agent.Containers) != 0 || agent.Omitted != 1 || strings.Contains(agent.Problems[0], "task") {
+		t.Errorf("a caller who may not get all pods sees %+v", agent)
+	}
 	podsUsed, trigger := status.Waterfalls[0].Terms[0], status.Agent.Evictions.Triggers[0]
 	if len(podsUsed.Parts) != 1 || podsUsed.Parts[0].Name != "team/web" || podsUsed.PartsOmitted != 4 || podsUsed.Value != 9 {
 		t.Errorf("the sum is %+v", podsUsed)
@@ -201,7 +206,7 @@ func TestPodsOfANodeAreCounted(t *testing.T) {
 	if owners := status.Agent.CPUs.Owners; len(owners) != 1 || owners[0].Namespace != "" {
 		t.Errorf("owners are %+v", owners)
 	}
-	if len(trigger.Candidates) != 1 || trigger.Candidates[0].Name != "web" || trigger.CandidatesOmitted != 1 {
+	if len(trigger.Candidates) != 1 || trigger.Candidates[0].Name != "web" || trigger.CandidatesOmitted != 2 {
 		t.Errorf("candidates are %+v and %d more", trigger.Candidates, trigger.CandidatesOmitted)
 	}
 	if diff := cmp.Diff([]diagnosticsv1alpha1.Withheld{{Resource: "pods", Count: 2}}, status.Withheld); diff != "" {

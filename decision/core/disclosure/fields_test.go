@@ -131,6 +131,7 @@ func apart(status *diagnosticsv1alpha1.PodExplanationStatus) {
 // the manager and the agent say of the node itself, stays.
 func TestEveryFieldOfANodeExplanationIsConsidered(t *testing.T) {
 	want := []string{
+		"agent.agents.name", "agent.agents.socket",
 		"agent.cgroups", "agent.component", "agent.cpus.all", "agent.cpus.ownersUnknown", "agent.cpus.pools.cpus", "agent.cpus.pools.name", "agent.cpus.zones.cores",
 		"agent.evictions.triggers.candidatesUnknown", "agent.evictions.triggers.feature", "agent.evictions.triggers.held",
 		"agent.evictions.triggers.reason", "agent.evictions.triggers.state", "agent.evictions.triggers.tier", "agent.evictions.triggers.unit",

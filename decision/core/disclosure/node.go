@@ -97,6 +97,9 @@ func (v *viewer) agent(a *diagnosticsv1alpha1.AgentExplanation) {
 			v.trigger(&a.Evictions.Triggers[i])
 		}
 	}
+	for i := range a.Agents {
+		v.containerAgent(&a.Agents[i])
+	}
 	a.Audit = nil // entries name pods and their cgroups
 	for i := range a.Unknown {
 		a.Unknown[i].Message = ""
@@ -105,6 +108,24 @@ func (v *viewer) agent(a *diagnosticsv1alpha1.AgentExplanation) {
 
 func (v *viewer) trigger(t *diagnosticsv1alpha1.EvictionTrigger) {
 	before := len(t.Candidates)
-	t.Candidates = slices.DeleteFunc(t.Candidates, func(c diagnosticsv1alpha1.EvictionCandidate) bool { return !v.pod(c.Namespace, c.Name) })
+	t.Candidates = slices.DeleteFunc(t.Candidates, func(c diagnosticsv1alpha1.EvictionCandidate) bool {
+		if c.Agent != "" {
+			return !v.pods
+		}
+		return !v.pod(c.Namespace, c.Name)
+	})
 	t.CandidatesOmitted += int32(before - len(t.Candidates))
+}
+
+// containerAgent counts the containers of another scheduler for a caller who may not get all pods: no right is about a container, and what
+// runs on a node is no less protected because Kubernetes did not schedule it.
+func (v *viewer) containerAgent(a *diagnosticsv1alpha1.ContainerAgent) {
+	if v.pods {
+		return
+	}
+	a.Omitted += int32(len(a.Containers))
+	a.Containers = nil
+	if count := len(a.Problems); count > 0 {
+		a.Problems = []string{fmt.Sprintf("%s, which may name containers that you may not see", phrase.Counted(count, "problem"))}
+	}
 }
