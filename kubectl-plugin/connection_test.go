@@ -59,7 +59,7 @@ var asking = map[string]string{
 // notAsking are the commands that ask none, or report it in another way: the TUI on its screen, the sandbox of its own cluster.
 var notAsking = []string{
 	"codes", "completion bash", "completion fish", "completion install", "completion powershell", "completion zsh", "config explain", "config init", "config lint",
-	"exit-codes", "help", "predict replay", "sandbox down", "sandbox kubeconfig", "sandbox list", "sandbox logs", "sandbox status", "sandbox up",
+	"exit-codes", "help", "predict replay", "predict replay-jobs", "sandbox down", "sandbox kubeconfig", "sandbox list", "sandbox logs", "sandbox status", "sandbox up",
 	"tui", "version",
 }
 

@@ -22,6 +22,17 @@ func TestPredictReplayPrints(t *testing.T) {
 		"predict-replay-too-short":   "predict replay -f " + recordings + "/machines.csv --warm-up 1000h",
 		"predict-replay-bad-horizon": "predict replay -f " + recordings + " --horizon 0s",
 		"predict-alone":              "predict",
+
+		"predict-jobs":              "predict replay-jobs --synthetic",
+		"predict-jobs-confident":    "predict replay-jobs --synthetic --confidence 0.98 --kinds 0",
+		"predict-jobs-json":         "predict replay-jobs -f testdata/jobs.csv --warm-up 24h --kinds 1 -o json",
+		"predict-jobs-csv":          "predict replay-jobs -f testdata/jobs.csv --warm-up 24h",
+		"predict-jobs-swf":          "predict replay-jobs -f testdata/jobs.swf --warm-up 1h",
+		"predict-jobs-wrong":        "predict replay-jobs -f testdata/quotas.yaml",
+		"predict-jobs-nothing":      "predict replay-jobs",
+		"predict-jobs-too-short":    "predict replay-jobs -f testdata/jobs.csv",
+		"predict-jobs-no-share":     "predict replay-jobs --synthetic --confidence 90",
+		"predict-jobs-no-such-file": "predict replay-jobs -f absent.swf",
 	}
 	for name, line := range lines {
 		t.Run(name, func(t *testing.T) {
