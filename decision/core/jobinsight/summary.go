@@ -10,7 +10,7 @@ var enough = [levels]float64{ByKind: 2.5, ByShape: 2.5, ByApplication: 4, ByQueu
 
 // outgrown is what a run weighs at least that was killed because it needed more memory than it had: a kind that is always killed is to
 // be predicted from these runs, and not as others are.
-const outgrown = 0.35
+const outgrown = 0.6
 
 // summary of the logarithms of one metric.
 type summary struct {
@@ -37,7 +37,7 @@ func (s *summary) add(log, weight, keep float64) {
 // It weighs no less than a floor.
 func (s *summary) atLeast(log, sigma, keep, floor float64) {
 	if s.weight == 0 {
-		s.add(log, 0.5, keep)
+		s.add(log, max(0.5, floor), keep)
 		return
 	}
 	z := (log - s.mean) / sigma
