@@ -54,7 +54,7 @@ const (
 	ThresholdOrder Code = "KOORD0219"
 )
 
-// Codes of what the node agent keeps.
+// Codes of what the node agent and koord-manager keep.
 const (
 	// OriginalsDamaged means that what was there before cannot be read.
 	OriginalsDamaged Code = "KOORD0301"
@@ -68,6 +68,8 @@ const (
 	ClaimIgnored Code = "KOORD0305"
 	// FeatureUnsupported is for a feature that is configured and that the kernel of a node does not support.
 	FeatureUnsupported Code = "KOORD0306"
+	// JobInsightDamaged means that what was learned of jobs cannot be read, or only a part of it.
+	JobInsightDamaged Code = "KOORD0307"
 )
 
 // Codes of the sandbox.

@@ -68,6 +68,8 @@ type Options struct {
 	// pods.
 	ColocationProfileController bool
 	RecommenderOptions
+	// JobInsight learns what batch jobs use and how long they run.
+	JobInsight bool
 	// SchedulerEndpoint is the URL of the explain endpoint of koord-scheduler.
 	SchedulerEndpoint string
 	// SchedulerCAFile is the CA file for it; empty uses the CA in its Secret.
@@ -99,6 +101,7 @@ func NewOptions() *Options {
 		RestrictAgents:         true,
 		EvictionBudgetPercent:  evictionbudget.DefaultPercent,
 		RecommenderOptions:     RecommenderOptions{Recommender: true},
+		JobInsight:             true,
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
 	}
 }
@@ -120,6 +123,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.DiagnosticsPort, "diagnostics-port", o.DiagnosticsPort, "Port for the diagnostics API")
 	o.addAdmissionFlags(flags)
 	o.RecommenderOptions.addFlags(flags)
+	flags.BoolVar(&o.JobInsight, "job-insight", o.JobInsight, "Learn what batch jobs use and how long they run, and keep it in ConfigMaps, for koordctl forecast job")
 	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared: 100 for each healthy GPU of a node")
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL of the explain endpoint of koord-scheduler")
 	flags.StringVar(&o.AgentHost, "agent-host", o.AgentHost, "Host of the agents of all nodes, for simulated nodes; empty uses the addresses of the Nodes")

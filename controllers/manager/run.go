@@ -164,6 +164,9 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err := addRecommender(ctx, mgr, &options.RecommenderOptions); err != nil {
 		return nil, err
 	}
+	if err := addJobInsight(mgr, options); err != nil {
+		return nil, err
+	}
 	asked, err := schedulerclient.New(config, options.SchedulerEndpoint, verifyScheduler)
 	if err != nil {
 		return nil, err
