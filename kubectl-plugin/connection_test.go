@@ -41,6 +41,7 @@ var asking = map[string]string{
 	"explain admission":   "explain admission -f testdata/admission-job.yaml",
 	"explain eviction":    "explain eviction web-0 -n shop",
 	"forecast evictions":  "forecast evictions",
+	"forecast job":        "forecast job -f testdata/forecast-job.yaml",
 	"forecast migrations": "forecast migrations",
 	"install":             "install",
 	"lint quotas":         "lint quotas -f testdata/quotas.yaml --cluster",

@@ -51,7 +51,7 @@ func TestWrongFlagsAndArgumentsAreUsageErrors(t *testing.T) {
 		"forecast evictions pod/a":                    `"pod/a": the name of a node is required`,
 		"forecast evictions a --node b":               `node "a" and --node "b" differ`,
 		"forecast evictions --candidates 1001":        "--candidates 1001: must be 0 to 1000",
-		"forecast nothing":                            `unknown command "nothing" for "koordctl forecast": must be capacity, evictions or migrations`,
+		"forecast nothing":                            `unknown command "nothing" for "koordctl forecast": must be capacity, evictions, job or migrations`,
 		"audit node":                                  "exactly one node name is required, got 0",
 		"audit node a --tail 2049":                    "--tail 2049: must be 1 to 2048",
 		"audit node a -o svg":                         `output format "svg"`,

@@ -33,8 +33,8 @@ const forecastEvictionsExamples = `  # Forecast all nodes
   %[1]s forecast evictions -o jsonpath='{.items[?(@.status.agent.evictions.triggers[*].state=="triggered")].spec.nodeName}'`
 
 func newForecastCommand(s *session) *cobra.Command {
-	cmd := &cobra.Command{Use: "forecast", Short: "Forecast evictions, migrations, and how many more pods fit", GroupID: "see"}
-	cmd.AddCommand(newForecastEvictionsCommand(s), newForecastMigrationsCommand(s), newForecastCapacityCommand(s))
+	cmd := &cobra.Command{Use: "forecast", Short: "Forecast evictions, migrations, jobs, and how many more pods fit", GroupID: "see"}
+	cmd.AddCommand(newForecastEvictionsCommand(s), newForecastMigrationsCommand(s), newForecastCapacityCommand(s), newForecastJobCommand(s))
 	return cmd
 }
 

@@ -59,7 +59,7 @@ func TestTriesSayWhatTheyFound(t *testing.T) {
 	store.Observe(ended(daily, 3, Killed, 1, time.Second))
 	var trace Trace
 	store.Predict(daily, 0.9, &trace)
-	if got, want := trace.Tries[0].Message(), "2 runs by user, queue, application and shape, 1 ended early: too few"; got != want {
+	if got, want := trace.Tries[0].Message(), "2 runs, grouped by user, queue, application and shape, 1 ended early: too few"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

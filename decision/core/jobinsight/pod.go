@@ -24,8 +24,13 @@ var perRun = regexp.MustCompile(`-(\d{8,10}|[bcdfghjklmnpqrstvwxz2456789]{5})$`)
 // annotation that names its application.
 func KindOf(pod *corev1.Pod) (Kind, bool) {
 	kind := Kind{User: pod.Namespace, Queue: pod.Labels[extension.LabelQuotaName], Shape: pod.Labels[labelSparkRole]}
-	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" {
-		kind.Application = perRun.ReplaceAllString(owner.Name, "")
+	if owner := metav1.GetControllerOf(pod); owner != nil {
+		switch owner.Kind {
+		case "Job":
+			kind.Application = perRun.ReplaceAllString(owner.Name, "")
+		case "CronJob": // of a manifest: in a cluster, there is a Job between them
+			kind.Application = owner.Name
+		}
 	}
 	if application := pod.Labels[labelSparkApplication]; application != "" && kind.Shape != "" {
 		kind.Application = application

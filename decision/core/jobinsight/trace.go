@@ -32,7 +32,7 @@ func (t *Trace) tried(m Metric, level Level, kind Kind, e *entry, used bool) {
 
 // Message says what the try is about and what came of it.
 func (t *Try) Message() string {
-	out := phrase.Counted(int(t.Runs), "run") + " by " + t.Level.String()
+	out := phrase.Counted(int(t.Runs), "run") + ", grouped by " + t.Level.String()
 	if t.Early > 0 {
 		out += fmt.Sprintf(", %d ended early", t.Early)
 	}

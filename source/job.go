@@ -1,0 +1,17 @@
+package source
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"koordinator.sh/koord/decision/core/jobinsight"
+)
+
+// JobForecaster is a source that predicts jobs. Implementations are safe for concurrent use.
+type JobForecaster interface {
+	// ForecastJob predicts the job of a pod that exists. A pod that does not is an error with code KOORD0003.
+	ForecastJob(ctx context.Context, namespace, name string, confidence float64) (*jobinsight.Answer, error)
+	// ForecastNewJob predicts the job of a pod as its manifest says.
+	ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence float64) (*jobinsight.Answer, error)
+}
