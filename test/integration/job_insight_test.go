@@ -1,0 +1,98 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/test/sandboxtest"
+)
+
+const jobManifest = `apiVersion: v1
+kind: Pod
+metadata: {name: next, namespace: %s, annotations: {koordinator.sh/job-application: nightly}}
+spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
+`
+
+// TestEndedJobsAreForecast: koord-manager learns from pods that end, and koordctl forecasts the next one of their kind.
+func TestEndedJobsAreForecast(t *testing.T) {
+	const namespace, runs = "it-jobs", 4
+	_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := client.CoreV1().Namespaces().Delete(context.Background(), namespace, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range runs {
+		runJob(t, namespace, fmt.Sprintf("nightly-%d", i))
+	}
+	manifest := filepath.Join(t.TempDir(), "next.yaml")
+	if err := os.WriteFile(manifest, fmt.Appendf(nil, jobManifest, namespace), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Eventually(t, 4*time.Minute, func() error {
+		got, err := shared.Koordctl(t.Context(), "forecast", "job", "-f", manifest, "-o", "json")
+		if err != nil {
+			return err
+		}
+		var answer struct {
+			Estimates []struct {
+				Metric string
+				Point  float64
+				Runs   int
+			}
+		}
+		if err := json.Unmarshal([]byte(got.Stdout), &answer); err != nil {
+			return fmt.Errorf("%w: %s", err, got.Stderr)
+		}
+		for _, estimate := range answer.Estimates {
+			if estimate.Metric == "duration" && estimate.Runs == runs && estimate.Point > 595 && estimate.Point < 605 {
+				return nil
+			}
+		}
+		return fmt.Errorf("the forecast is %+v, want 10 minutes by %d runs", answer.Estimates, runs)
+	})
+}
+
+// runJob is a pod of a job that completes ten minutes after its start.
+func runJob(t *testing.T, namespace, name string) {
+	t.Helper()
+	_, err := client.CoreV1().Pods(namespace).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{extension.AnnotationJobApplication: "nightly"}},
+		Spec: corev1.PodSpec{SchedulerName: "koord-scheduler", RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
+			Name: "main", Image: "registry.k8s.io/pause:3.10",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
+		}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var start time.Time
+	sandboxtest.Eventually(t, time.Minute, func() error {
+		pod, err := client.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
+		if err != nil || pod.Status.Phase != corev1.PodRunning || pod.Status.StartTime == nil {
+			return fmt.Errorf("pod %q does not run: %v", name, err)
+		}
+		start = pod.Status.StartTime.Time
+		return nil
+	})
+	patch := fmt.Sprintf(`{"status": {"phase": "Succeeded", "containerStatuses": [{"name": "main", "image": "pause", "imageID": "", "ready": false, "restartCount": 0,
+		"state": {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": %q, "finishedAt": %q}}}]}}`,
+		start.UTC().Format(time.RFC3339), start.Add(10*time.Minute).UTC().Format(time.RFC3339))
+	if _, err := client.CoreV1().Pods(namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
+}
