@@ -104,19 +104,34 @@ func (c *collector) report(ctx context.Context, err error) {
 
 // follow adds the latest reports about running jobs.
 func (c *collector) follow(ctx context.Context) error {
+	nodes := c.nodes()
+	if len(nodes) == 0 {
+		return nil
+	}
 	var metrics slov1alpha1.NodeMetricList
 	if err := c.client.List(ctx, &metrics, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list node metrics: %w", err)
 	}
-	reports := reportsOf(metrics.Items)
+	reports := reportsOf(metrics.Items, nodes)
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	for at, job := range c.running {
-		if report, found := reports[at.NamespacedName]; found && report.node == job.pod.Spec.NodeName {
+		if report, found := reports[at.NamespacedName]; found {
 			job.usage.add(report, jobinsight.StartOf(job.pod))
 		}
 	}
 	return nil
+}
+
+// nodes of the pods that are followed.
+func (c *collector) nodes() map[types.NamespacedName]string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	nodes := make(map[types.NamespacedName]string, len(c.running))
+	for at, job := range c.running {
+		nodes[at.NamespacedName] = job.pod.Spec.NodeName
+	}
+	return nodes
 }
 
 // ended are jobs whose pods have left.

@@ -60,7 +60,7 @@ func (s *saver) load(ctx context.Context) error {
 }
 
 func (s *saver) reportLoss(ctx context.Context, loss jobinsight.Loss) {
-	code := finding.Code(finding.JobInsightDamaged)
+	code := finding.JobInsightDamaged
 	klog.FromContext(ctx).Info("Read only a part of what is known of jobs", "code", code, "loss", loss.String())
 	about := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: jobinsight.ConfigMapName(0)}}

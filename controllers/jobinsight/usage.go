@@ -12,13 +12,12 @@ import (
 
 // report of a node agent about a pod.
 type report struct {
-	node          string
 	at            time.Time
 	cores, memory float64
 }
 
-// reportsOf are the latest reports by pod.
-func reportsOf(metrics []slov1alpha1.NodeMetric) map[types.NamespacedName]report {
+// reportsOf are the reports about pods by their nodes. One from another node is of an older pod of the same name.
+func reportsOf(metrics []slov1alpha1.NodeMetric, nodes map[types.NamespacedName]string) map[types.NamespacedName]report {
 	out := map[types.NamespacedName]report{}
 	for i := range metrics {
 		status := &metrics[i].Status
@@ -29,16 +28,13 @@ func reportsOf(metrics []slov1alpha1.NodeMetric) map[types.NamespacedName]report
 			if pod == nil {
 				continue
 			}
+			at := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 			cpu, measured := pod.PodUsage.ResourceList[corev1.ResourceCPU]
-			if !measured {
+			if node, followed := nodes[at]; !followed || node != metrics[i].Name || !measured {
 				continue
 			}
 			memory := pod.PodUsage.ResourceList[corev1.ResourceMemory]
-			at := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
-			if known, twice := out[at]; twice && known.at.After(status.UpdateTime.Time) {
-				continue
-			}
-			out[at] = report{node: metrics[i].Name, at: status.UpdateTime.Time, cores: cpu.AsApproximateFloat64(), memory: memory.AsApproximateFloat64()}
+			out[at] = report{at: status.UpdateTime.Time, cores: cpu.AsApproximateFloat64(), memory: memory.AsApproximateFloat64()}
 		}
 	}
 	return out
