@@ -27,6 +27,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&PodMigrationJob{}, &PodMigrationJobList{},
 		&ScheduleExplanation{}, &ScheduleExplanationList{},
 		&ClusterNetworkTopology{}, &ClusterNetworkTopologyList{},
+		&ElasticWorkers{}, &ElasticWorkersList{},
 	)
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
