@@ -96,7 +96,7 @@ func (d *decision) step(seconds int64) diagnosticsv1alpha1.CopiesStep {
 			step.Copies += lasting
 		}
 	}
-	step.Free = d.free(func(offer *diagnosticsv1alpha1.OfferOutlook) (int64, bool) { return within(offer, seconds) })
+	step.Free = d.free(func(offer *diagnosticsv1alpha1.OfferOutlook) (int64, bool) { return LeastOffered(offer, seconds) })
 	return step
 }
 
@@ -115,7 +115,7 @@ func (d *decision) lasting(node *Node, seconds int64) int32 {
 	most := int64(node.Copies)
 	for _, resource := range d.resources {
 		offer := node.of(resource)
-		value, known := within(offer, seconds)
+		value, known := LeastOffered(offer, seconds)
 		if !known {
 			return -1
 		}

@@ -34,9 +34,9 @@ func (n *Node) of(resource string) *diagnosticsv1alpha1.OfferOutlook {
 	return nil
 }
 
-// within is the least that is offered in a time, and false where that is not predicted so far ahead. What is predicted without a time may
-// come at any.
-func within(offer *diagnosticsv1alpha1.OfferOutlook, seconds int64) (int64, bool) {
+// LeastOffered is the least that is offered in a time, and false where that is not predicted so far ahead. What is predicted without a time
+// may come at any.
+func LeastOffered(offer *diagnosticsv1alpha1.OfferOutlook, seconds int64) (int64, bool) {
 	if offer == nil {
 		return 0, false
 	}
