@@ -148,6 +148,18 @@ const (
 	BridgeUnavailable     Code = "KOORD1606"
 )
 
+// Codes of elastic workers.
+const (
+	// WorkersTargetShared means that two ElasticWorkers have one target.
+	WorkersTargetShared Code = "KOORD1701"
+	// WorkersTargetAutoscaled means that a HorizontalPodAutoscaler scales the target.
+	WorkersTargetAutoscaled Code = "KOORD1702"
+	// WorkersTargetUnusable means that the target cannot be scaled.
+	WorkersTargetUnusable Code = "KOORD1703"
+	// WorkersDrainLate means that a worker had not finished at its deadline.
+	WorkersDrainLate Code = "KOORD1704"
+)
+
 // Codes of scheduling refusals by the system's own plugins.
 const (
 	LoadMetricExpired      Code = "KOORD1101"
