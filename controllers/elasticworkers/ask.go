@@ -1,0 +1,129 @@
+package elasticworkers
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+)
+
+const (
+	// askTimeout bounds one request, and mostAnswer the bytes that are read of its answer.
+	askTimeout = 3 * time.Second
+	mostAnswer = 4 << 10
+)
+
+// asker talks to workers by HTTP. It is safe for concurrent use.
+type asker struct {
+	client *http.Client
+	// allows says whether an address may be that of a worker.
+	allows func(netip.Addr) bool
+}
+
+// newAsker returns an asker that neither follows redirects nor uses a proxy, so that nothing but a pod is asked.
+func newAsker() *asker {
+	return &asker{
+		client: &http.Client{
+			Timeout:       askTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Transport: &http.Transport{
+				DisableKeepAlives: true,
+				TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // as kubelet's probes: certificates of pods are for names, not addresses
+			},
+		},
+		allows: func(address netip.Addr) bool {
+			return address.IsGlobalUnicast() // neither this machine, nor the metadata service of a cloud
+		},
+	}
+}
+
+// ask asks a worker to finish; any answer but success is an error.
+func (a *asker) ask(ctx context.Context, drain *schedulingv1alpha1.ElasticWorkersDrainHTTP, pod *corev1.Pod) error {
+	method := drain.Method
+	if method == "" {
+		method = http.MethodPut
+	}
+	_, err := a.send(ctx, method, drain.Path, strings.NewReader(drain.Body), drain, pod)
+	return err
+}
+
+// state is what a worker answers when it is asked whether it has finished.
+func (a *asker) state(ctx context.Context, drain *schedulingv1alpha1.ElasticWorkersDrainHTTP, pod *corev1.Pod) (string, error) {
+	return a.send(ctx, http.MethodGet, drain.Done.Path, http.NoBody, drain, pod)
+}
+
+func (a *asker) send(ctx context.Context, method, path string, body io.Reader, drain *schedulingv1alpha1.ElasticWorkersDrainHTTP, pod *corev1.Pod) (string, error) {
+	address, err := a.addressOf(pod)
+	if err != nil {
+		return "", err
+	}
+	request, err := newRequest(ctx, method, path, body, drain, address)
+	if err != nil {
+		return "", err
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, mostAnswer+1))
+	switch {
+	case response.StatusCode < 200 || response.StatusCode > 299:
+		return "", fmt.Errorf("%s %s answers %q", method, request.URL, response.Status)
+	case err != nil:
+		return "", fmt.Errorf("read the answer of %s %s: %w", method, request.URL, err)
+	case len(answer) > mostAnswer:
+		return "", fmt.Errorf("the answer of %s %s is longer than %d bytes", method, request.URL, mostAnswer)
+	}
+	return strings.TrimSpace(string(answer)), nil
+}
+
+// addressOf is the address of a pod, where it has one of its own.
+func (a *asker) addressOf(pod *corev1.Pod) (string, error) {
+	if pod.Spec.HostNetwork {
+		return "", errors.New("the pod is on the host network, where other programs would be asked")
+	}
+	address, err := netip.ParseAddr(pod.Status.PodIP)
+	if err != nil {
+		return "", fmt.Errorf("read the address of the pod: %w", err)
+	}
+	if !a.allows(address.Unmap()) {
+		return "", fmt.Errorf("%s cannot be the address of a pod", address)
+	}
+	return address.String(), nil
+}
+
+func newRequest(ctx context.Context, method, path string, body io.Reader, drain *schedulingv1alpha1.ElasticWorkersDrainHTTP, address string) (*http.Request, error) {
+	parsed, err := url.ParseRequestURI(path)
+	if err != nil || parsed.Host != "" || parsed.Scheme != "" {
+		return nil, fmt.Errorf("path %q is not a path", path)
+	}
+	scheme := strings.ToLower(string(drain.Scheme))
+	if scheme == "" {
+		scheme = "http"
+	}
+	parsed.Scheme, parsed.Host = scheme, net.JoinHostPort(address, strconv.Itoa(int(drain.Port)))
+	request, err := http.NewRequestWithContext(ctx, method, parsed.String(), body)
+	if err != nil {
+		return nil, err
+	}
+	if method != http.MethodGet {
+		request.Header.Set("Content-Type", drain.ContentType)
+	}
+	for _, header := range drain.Headers {
+		request.Header.Set(header.Name, header.Value)
+	}
+	return request, nil
+}
