@@ -92,6 +92,7 @@ func cached(config sloconfig.Options, mapper meta.RESTMapper) (map[client.Object
 	for _, object := range []client.Object{
 		&corev1.Namespace{}, &schedulingsigsv1alpha1.ElasticQuota{},
 		&configv1alpha1.ClusterColocationProfile{}, &quotav1alpha1.ElasticQuotaProfile{}, &analysisv1alpha1.Recommendation{},
+		&schedulingv1alpha1.ElasticWorkers{},
 	} {
 		byObject[object] = cache.ByObject{Transform: cache.TransformStripManagedFields()}
 	}

@@ -12,6 +12,7 @@ import (
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/diagnostics"
+	"koordinator.sh/koord/controllers/elasticworkers"
 	"koordinator.sh/koord/controllers/nodemetric"
 	"koordinator.sh/koord/controllers/nodeobject"
 	"koordinator.sh/koord/controllers/noderesource"
@@ -36,6 +37,13 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 			return noderesource.AddToManager(ctx, mgr, noderesource.Options{Config: store, SharedGPU: options.SharedGPU, Predictions: predictions})
 		}},
 		{"quotaprofile", func() error { return quotaprofile.AddToManager(mgr) }},
+		{"elasticworkers", func() error {
+			if !options.ElasticWorkers {
+				return nil
+			}
+			// An explainer of its own, which reads nothing but the cache: it is asked about all nodes in each pass.
+			return elasticworkers.AddToManager(ctx, mgr, noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name()).WithPredictions(predictions))
+		}},
 		{"warm caches", func() error { return mgr.Add(warmCaches{mgr.GetCache()}) }},
 	}
 	for _, adder := range adders {

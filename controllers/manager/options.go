@@ -70,6 +70,8 @@ type Options struct {
 	RecommenderOptions
 	// JobInsight learns what batch jobs use and how long they run.
 	JobInsight bool
+	// ElasticWorkers sizes the targets of ElasticWorkers.
+	ElasticWorkers bool
 	// SchedulerEndpoint is the URL of the explain endpoint of koord-scheduler.
 	SchedulerEndpoint string
 	// SchedulerCAFile is the CA file for it; empty uses the CA in its Secret.
@@ -124,6 +126,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.addAdmissionFlags(flags)
 	o.RecommenderOptions.addFlags(flags)
 	flags.BoolVar(&o.JobInsight, "job-insight", o.JobInsight, "Learn what batch jobs use and how long they run, and keep it in ConfigMaps, for koordctl forecast job")
+	flags.BoolVar(&o.ElasticWorkers, "elastic-workers", o.ElasticWorkers, "Scale the targets of ElasticWorkers to what nodes offer, and drain workers before they are taken away")
 	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared: 100 for each healthy GPU of a node")
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL of the explain endpoint of koord-scheduler")
 	flags.StringVar(&o.AgentHost, "agent-host", o.AgentHost, "Host of the agents of all nodes, for simulated nodes; empty uses the addresses of the Nodes")

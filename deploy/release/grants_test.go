@@ -13,11 +13,12 @@ import (
 
 // everything switches on what grants rights.
 var everything = map[string]any{
-	"koordlet":    map[string]any{"enabled": true, "evictInDanger": true},
-	"descheduler": map[string]any{"enabled": true, "deletePods": true},
-	"admission":   map[string]any{"enabled": true, "existingPods": true, "migrateOnEviction": true},
-	"recommender": map[string]any{"enabled": true, "apply": true},
-	"bridge":      map[string]any{"enabled": true, "yarn": map[string]any{"config": map[string]any{"yarn-site.xml": "<configuration/>"}}},
+	"koordlet":       map[string]any{"enabled": true, "evictInDanger": true},
+	"descheduler":    map[string]any{"enabled": true, "deletePods": true},
+	"admission":      map[string]any{"enabled": true, "existingPods": true, "migrateOnEviction": true},
+	"recommender":    map[string]any{"enabled": true, "apply": true},
+	"elasticWorkers": map[string]any{"enabled": true},
+	"bridge":         map[string]any{"enabled": true, "yarn": map[string]any{"config": map[string]any{"yarn-site.xml": "<configuration/>"}}},
 }
 
 // TestEveryGrantHasAReason compares the rights that the chart grants with the table of docs/rights.md, which says why.

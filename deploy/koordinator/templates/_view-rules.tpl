@@ -10,7 +10,7 @@
     resources: [elasticquotaprofiles]
     verbs: [get, list, watch]
   - apiGroups: [scheduling.koordinator.sh]
-    resources: [clusternetworktopologies, devices, podmigrationjobs, reservations]
+    resources: [clusternetworktopologies, devices, elasticworkers, podmigrationjobs, reservations]
     verbs: [get, list, watch]
   - apiGroups: [scheduling.sigs.k8s.io]
     resources: [elasticquotas, podgroups]
