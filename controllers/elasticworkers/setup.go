@@ -3,10 +3,12 @@ package elasticworkers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -52,6 +54,10 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, nodes Nodes) error {
 		Watches(&schedulingv1alpha1.ElasticWorkers{}, all, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		// A node that is lost, or cordoned, is acted upon at once.
 		Watches(&corev1.Node{}, all, builder.WithPredicates(availability{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: 1,
+			// A pass that failed for one of them is repeated as soon as any other, for workers of others drain meanwhile.
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, interval),
+		}).
 		Complete(r)
 }

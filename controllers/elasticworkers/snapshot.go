@@ -47,7 +47,6 @@ func (r *reconciler) snapshot(ctx context.Context, objects []schedulingv1alpha1.
 		quotas         schedulingsigsv1alpha1.ElasticQuotaList
 		metrics        slov1alpha1.NodeMetricList
 	)
-	watched := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	for _, each := range []struct {
 		what   string
 		reader client.Reader
@@ -56,8 +55,8 @@ func (r *reconciler) snapshot(ctx context.Context, objects []schedulingv1alpha1.
 	}{
 		{"nodes", r.client, &nodes, []client.ListOption{client.UnsafeDisableDeepCopy}},
 		{"pods", r.client, &bound, []client.ListOption{client.UnsafeDisableDeepCopy}},
-		{"pods without a node", r.live, &pending, []client.ListOption{watched, client.MatchingFields{"spec.nodeName": "", "status.phase": string(corev1.PodPending)}}},
-		{"reservations", r.live, &reservations, []client.ListOption{watched}},
+		{"pods without a node", r.live, &pending, []client.ListOption{watched(), client.MatchingFields{"spec.nodeName": "", "status.phase": string(corev1.PodPending)}}},
+		{"reservations", r.live, &reservations, []client.ListOption{watched()}},
 		{"elasticquotas", r.client, &quotas, []client.ListOption{client.UnsafeDisableDeepCopy}},
 		{"nodemetrics", r.client, &metrics, []client.ListOption{client.UnsafeDisableDeepCopy}},
 	} {
@@ -71,6 +70,11 @@ func (r *reconciler) snapshot(ctx context.Context, objects []schedulingv1alpha1.
 		return nil, err
 	}
 	return s, r.predict(ctx, s)
+}
+
+// watched has the API server answer from what it watches. Each list needs options of its own, in which selectors are written down.
+func watched() client.ListOption {
+	return &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 }
 
 // lost is true for a node that is not ready, or gone.

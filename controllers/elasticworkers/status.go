@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/noderesource/workers"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 )
@@ -83,12 +84,13 @@ func (t *target) drainingStatus(chosen map[string]mark) []schedulingv1alpha1.Ela
 
 // messageOf says in a sentence why the target has its size.
 func messageOf(status *schedulingv1alpha1.ElasticWorkersStatus) string {
+	size := phrase.Counted(int(status.DesiredReplicas), "worker")
 	for _, term := range status.Terms {
 		if term.Name == status.LimitedBy && term.Note != "" {
-			return fmt.Sprintf("%d workers, limited by %s: %s", status.DesiredReplicas, term.Name, term.Note)
+			return fmt.Sprintf("%s, limited by %s: %s", size, term.Name, term.Note)
 		}
 	}
-	return fmt.Sprintf("%d workers, limited by %s", status.DesiredReplicas, status.LimitedBy)
+	return fmt.Sprintf("%s, limited by %s", size, status.LimitedBy)
 }
 
 // timeOf is a time as the API keeps it; nil for none.

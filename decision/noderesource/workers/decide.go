@@ -6,6 +6,7 @@ import (
 	"time"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/core/waterfall"
 )
 
@@ -100,10 +101,10 @@ func (d *decision) wanted() {
 		d.steps.Step(diagnosticsv1alpha1.Start, FirstWorker, 1, "what a worker requests is known once there is one")
 		d.limitedBy = FirstWorker
 	default:
-		d.steps.Step(diagnosticsv1alpha1.Start, FitsNow, d.rooms.first, fmt.Sprintf("on %d nodes that workers may use", len(in.Nodes)))
-		d.change(-d.rooms.waiting, WaitingPods, fmt.Sprintf("for %d pods that come first", d.rooms.placed))
+		d.steps.Step(diagnosticsv1alpha1.Start, FitsNow, d.rooms.first, "on "+phrase.Counted(len(in.Nodes), "node")+" that workers may use")
+		d.change(-d.rooms.waiting, WaitingPods, "for "+phrase.Counted(d.rooms.placed, "pod")+" that come first")
 		gone, nodes := d.rooms.gone()
-		d.change(-gone, PredictedToGo, fmt.Sprintf("within %s, on %d nodes", in.Spec.Horizon, nodes))
+		d.change(-gone, PredictedToGo, fmt.Sprintf("within %s, on %s", in.Spec.Horizon, phrase.Counted(nodes, "node")))
 		d.change(-ceilPercent(d.steps.Value(), int64(in.Spec.HeadroomPercent)), Headroom, fmt.Sprintf("%d%% are left to other pods", in.Spec.HeadroomPercent))
 		if len(in.Pods) == 0 {
 			d.atMost(FirstWorker, 1, "where workers may run is known once there is one")
@@ -176,7 +177,7 @@ func (d *decision) moderate() {
 	}
 	d.change(int64(target-wanted), Stabilization, "a size nearer to the present one was wanted within "+round(rate.Stabilization).String())
 	step := min(max(target-base, -rate.Pods), rate.Pods)
-	d.change(int64(base+step)-d.steps.Value(), StepLimit, fmt.Sprintf("at most %d workers every %s", rate.Pods, round(rate.Period)))
+	d.change(int64(base+step)-d.steps.Value(), StepLimit, fmt.Sprintf("at most %s every %s", phrase.Counted(int(rate.Pods), "worker"), round(rate.Period)))
 	d.stepped(direction)
 }
 
