@@ -64,6 +64,7 @@ func completeCluster(t *testing.T) *livetest.Server {
 		"deployments": &appsv1.DeploymentList{Items: []appsv1.Deployment{{ObjectMeta: named}}}, "statefulsets": &appsv1.StatefulSetList{Items: []appsv1.StatefulSet{{ObjectMeta: named}}},
 		"replicasets": &appsv1.ReplicaSetList{Items: []appsv1.ReplicaSet{{ObjectMeta: named}}}, "jobs": &batchv1.JobList{Items: []batchv1.Job{{ObjectMeta: named}}}, "daemonsets": &appsv1.DaemonSetList{Items: []appsv1.DaemonSet{{ObjectMeta: named}}},
 	})
+	server.Lists["elasticworkers"] = &schedulingv1alpha1.ElasticWorkersList{Items: []schedulingv1alpha1.ElasticWorkers{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "trino"}}}}
 	server.Pods = append(server.Pods, quotas.Pods[len(server.Pods):]...)
 	return serveMigrations(server, refusedMigration())
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -34,7 +35,7 @@ func (k Kind) String() string { return k.Name }
 func (k Kind) Resource() string { return strings.ToLower(k.API.Kind) }
 
 // Many is the plural of the name, as a command line and its messages write it. The API may have another one.
-func (k Kind) Many() string { return k.Name + "s" }
+func (k Kind) Many() string { return strings.TrimSuffix(k.Name, "s") + "s" }
 
 // Words are all the ways in which a command line may write the kind, the singular first. The names of the resource are among them, where
 // the command line has shorter ones.
@@ -44,7 +45,11 @@ func (k Kind) Words() []string {
 		words = append(words, k.Short)
 	}
 	if k.Resource() != k.Name {
-		words = append(words, k.Resource(), k.Many())
+		for _, word := range []string{k.Resource(), k.Many()} {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
 	}
 	return words
 }
@@ -75,5 +80,9 @@ var (
 	// KindRecommendation is a Recommendation.
 	KindRecommendation = Kind{
 		Name: "recommendation", Plural: "recommendations", Short: "recom", API: analysisv1alpha1.GroupVersion.WithKind("Recommendation"), Namespaced: true,
+	}
+	// KindWorkers is ElasticWorkers.
+	KindWorkers = Kind{
+		Name: "workers", Plural: "elasticworkers", Short: "ew", API: schedulingv1alpha1.GroupVersion.WithKind("ElasticWorkers"), Namespaced: true,
 	}
 )

@@ -116,6 +116,17 @@ func BriefMigration(m *diagnosticsv1alpha1.MigrationExplanation, o Options) Brie
 	return a
 }
 
+// BriefWorkers is a WorkersExplanation in short.
+func BriefWorkers(e *diagnosticsv1alpha1.WorkersExplanation, o Options) Brief {
+	a := Brief{Role: workersRole(e), Sentence: e.Message, Code: e.Code}
+	for i := range e.Draining {
+		a.Evidence = append(a.Evidence, drainingWords(&e.Draining[i], o))
+	}
+	a.Evidence = append(a.Evidence, e.Notes...)
+	a.Next = append(a.Next, explainCommand("workers", e.Namespace, e.Name))
+	return a
+}
+
 // BriefRecommendation is a RecommendationExplanation in short.
 func BriefRecommendation(r *diagnosticsv1alpha1.RecommendationExplanation) Brief {
 	a := Brief{Role: applicationRole(r.Application.State), Sentence: r.Application.Message, Evidence: slices.Clone(r.Notes)}

@@ -65,7 +65,11 @@ func missing(ctx context.Context, c *clients, r request) error {
 
 // missingAmong makes the error for a name that does not exist, with the nearest one that does if the user may list them.
 func missingAmong(ctx context.Context, client rest.Interface, r request, hint string) error {
-	err := fmt.Errorf("%s %q not found", strings.TrimSuffix(r.resource, "s"), r.name)
+	what := strings.TrimSuffix(r.resource, "s")
+	if r.resource == source.KindWorkers.Plural {
+		what = source.KindWorkers.Name // which has no singular
+	}
+	err := fmt.Errorf("%s %q not found", what, r.name)
 	if r.namespace != "" {
 		err = fmt.Errorf("%w in namespace %q", err, r.namespace)
 	}

@@ -266,6 +266,11 @@ func (in DrainedPod) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in DrainingWorker) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.DrainingWorker"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in EvictionCandidate) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.EvictionCandidate"
 }
@@ -448,6 +453,11 @@ func (in MigrationGate) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in MigrationStep) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.MigrationStep"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in NextWorker) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.NextWorker"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
@@ -923,6 +933,16 @@ func (in Waterfall) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Withheld) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.Withheld"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkersExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkersExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkersNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkersNode"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

@@ -124,6 +124,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.DrainTarget{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_DrainTarget(ref),
 		v1alpha1.DrainedNode{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_DrainedNode(ref),
 		v1alpha1.DrainedPod{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_DrainedPod(ref),
+		v1alpha1.DrainingWorker{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_DrainingWorker(ref),
 		v1alpha1.EvictionCandidate{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref),
 		v1alpha1.EvictionExplanation{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_EvictionExplanation(ref),
 		v1alpha1.EvictionForecast{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_EvictionForecast(ref),
@@ -161,6 +162,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.MigrationForecast{}.OpenAPIModelName():             schema_koord_api_diagnostics_v1alpha1_MigrationForecast(ref),
 		v1alpha1.MigrationGate{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_MigrationGate(ref),
 		v1alpha1.MigrationStep{}.OpenAPIModelName():                 schema_koord_api_diagnostics_v1alpha1_MigrationStep(ref),
+		v1alpha1.NextWorker{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_NextWorker(ref),
 		v1alpha1.NodeExplanation{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_NodeExplanation(ref),
 		v1alpha1.NodeExplanationBatch{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatch(ref),
 		v1alpha1.NodeExplanationBatchSpec{}.OpenAPIModelName():      schema_koord_api_diagnostics_v1alpha1_NodeExplanationBatchSpec(ref),
@@ -256,6 +258,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.WaitingPlacement{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WaitingPlacement(ref),
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 		v1alpha1.Withheld{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_Withheld(ref),
+		v1alpha1.WorkersExplanation{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref),
+		v1alpha1.WorkersNode{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_WorkersNode(ref),
 		v1alpha1.WorkloadOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadOverview(ref),
 		v1alpha1.WorkloadOverviewList{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_WorkloadOverviewList(ref),
 		v1alpha1.WorkloadResource{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadResource(ref),
@@ -6632,6 +6636,62 @@ func schema_koord_api_diagnostics_v1alpha1_DrainedPod(ref common.ReferenceCallba
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_DrainingWorker(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "DrainingWorker is a worker that finishes its work before it goes.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"since": {
+						SchemaProps: spec.SchemaProps{
+							Ref: ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"deadline": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Deadline after which it goes though it has not finished.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Reason why it was chosen.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is how far it is.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "since", "deadline", "reason", "message"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_EvictionCandidate(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -9117,6 +9177,40 @@ func schema_koord_api_diagnostics_v1alpha1_MigrationStep(ref common.ReferenceCal
 		},
 		Dependencies: []string{
 			v1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_NextWorker(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "NextWorker is a worker that goes if fewer are wanted.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"name", "reason"},
+			},
+		},
 	}
 }
 
@@ -15891,6 +15985,251 @@ func schema_koord_api_diagnostics_v1alpha1_Withheld(ref common.ReferenceCallback
 					},
 				},
 				Required: []string{"resource", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkersExplanation says why the target of ElasticWorkers has the size it has, and which workers go next: `koordctl explain workers`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"target": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Target that is sized, such as \"Deployment/trino-worker\".",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State is Sized while the target is sized; otherwise why it is not: Suspended, TargetShared, TargetAutoscaled, TargetUnusable or, before koord-manager decided for the first time, Unprocessed.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the finding where the target is not sized because of a mistake.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message is the size, or why there is none, in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"current": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Current and Desired are the numbers of workers.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"desired": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"min": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Min and Max are the bounds of the spec.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"max": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"limitedBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LimitedBy is the term that determined the size.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"decidedAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "DecidedAt is when koord-manager decided; absent before the first time.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"waterfall": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Waterfall leads from what fits to the desired size.",
+							Ref:         ref(v1alpha1.Waterfall{}.OpenAPIModelName()),
+						},
+					},
+					"nodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Nodes with workers and with most room.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.WorkersNode{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"nodesOmitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "NodesOmitted counts nodes beyond these.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"draining": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Draining are the workers that finish their work before they go.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.DrainingWorker{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"next": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Next are the workers that go first if fewer are wanted.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.NextWorker{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"notes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Notes say what a reader may wonder about.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"target", "state", "message", "current", "desired", "min", "max"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.DrainingWorker{}.OpenAPIModelName(), v1alpha1.NextWorker{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName(), v1alpha1.WorkersNode{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkersNode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkersNode is how many workers fit on a node, those that run there included.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"workers": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"now": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Now fit in what the node offers, Later in the least that it is predicted to offer within the horizon.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"later": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+					"note": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Note says why fewer fit than there is room for.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name", "workers", "now", "later"},
 			},
 		},
 	}

@@ -1,0 +1,94 @@
+package workersview
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+)
+
+var now = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
+
+func before(ago time.Duration) metav1.Time { return metav1.NewTime(now.Add(-ago)) }
+
+// trino is ElasticWorkers that were sized a few seconds ago.
+func trino(edit func(*schedulingv1alpha1.ElasticWorkers)) *schedulingv1alpha1.ElasticWorkers {
+	out := &schedulingv1alpha1.ElasticWorkers{ObjectMeta: metav1.ObjectMeta{Namespace: "sql", Name: "trino", Generation: 2}}
+	out.Spec = schedulingv1alpha1.ElasticWorkersSpec{
+		TargetRef: schedulingv1alpha1.ElasticWorkersTarget{APIVersion: "apps/v1", Kind: "Deployment", Name: "trino-worker"}, MinReplicas: 1, MaxReplicas: 9,
+		Drain: &schedulingv1alpha1.ElasticWorkersDrain{},
+	}
+	decided := before(5 * time.Second)
+	out.Status = schedulingv1alpha1.ElasticWorkersStatus{
+		ObservedGeneration: 2, UpdateTime: &decided, CurrentReplicas: 4, DesiredReplicas: 3, LimitedBy: "fitsNow", Message: "3 workers, limited by fitsNow",
+		Terms:      []schedulingv1alpha1.ElasticWorkersTerm{{Name: "fitsNow", Operator: "start", Value: 3}, {Name: "desired", Operator: "result", Value: 3}},
+		Conditions: []metav1.Condition{{Type: schedulingv1alpha1.ElasticWorkersActive, Status: metav1.ConditionTrue, Reason: Sized}},
+	}
+	if edit != nil {
+		edit(out)
+	}
+	return out
+}
+
+func TestWhatIsSaidOfADecision(t *testing.T) {
+	refused := func(reason, message string) func(*schedulingv1alpha1.ElasticWorkers) {
+		return func(w *schedulingv1alpha1.ElasticWorkers) {
+			w.Status.Conditions[0].Reason, w.Status.Message, w.Status.Terms = reason, message, nil
+		}
+	}
+	tests := map[string]struct {
+		edit                         func(*schedulingv1alpha1.ElasticWorkers)
+		wantState, wantCode, wantMsg string
+		wantNotes                    []string
+		wantTerms                    int
+	}{
+		"a recent one": {nil, Sized, "", "3 workers, limited by fitsNow", nil, 2},
+		"none": {
+			func(w *schedulingv1alpha1.ElasticWorkers) { w.Status = schedulingv1alpha1.ElasticWorkersStatus{} }, Unprocessed, "",
+			"koord-manager has not sized the target yet", []string{"koord-manager sizes ElasticWorkers where the chart has elasticWorkers.enabled"}, 0,
+		},
+		"one about an earlier spec": {
+			func(w *schedulingv1alpha1.ElasticWorkers) { w.Generation = 3 }, Sized, "", "3 workers, limited by fitsNow", []string{"the decision is from an earlier spec"}, 2,
+		},
+		"one that is old": {
+			func(w *schedulingv1alpha1.ElasticWorkers) { *w.Status.UpdateTime = before(3 * time.Minute) }, Sized, "", "3 workers, limited by fitsNow",
+			[]string{"koord-manager has not decided for 3m0s, which it does every 15s: see its log"}, 2,
+		},
+		"a change that is wanted": {
+			func(w *schedulingv1alpha1.ElasticWorkers) {
+				w.Status.Trend = &schedulingv1alpha1.ElasticWorkersTrend{Direction: "Down", Since: before(90 * time.Second), Replicas: 2}
+			}, Sized, "", "3 workers, limited by fitsNow", []string{"the size has tended to 2 workers for 1m30s"}, 2,
+		},
+		"no drain": {
+			func(w *schedulingv1alpha1.ElasticWorkers) { w.Spec.Drain = nil }, Sized, "", "3 workers, limited by fitsNow",
+			[]string{"workers do not finish their work before they go: spec.drain is not set"}, 2,
+		},
+		"a target that others scale": {refused("TargetAutoscaled", "it is scaled"), "TargetAutoscaled", "KOORD1702", "it is scaled", nil, 0},
+		"one that is suspended":      {refused("Suspended", "spec.suspend is true"), "Suspended", "", "spec.suspend is true", nil, 0},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := Explain(Input{Now: now, Object: trino(tc.edit)})
+			if got.State != tc.wantState || got.Code != tc.wantCode || got.Message != tc.wantMsg {
+				t.Errorf("%s %q: %s, want %s %q: %s", got.State, got.Code, got.Message, tc.wantState, tc.wantCode, tc.wantMsg)
+			}
+			if diff := cmp.Diff(tc.wantNotes, got.Notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+			if terms := termsOf(got.Waterfall); terms != tc.wantTerms {
+				t.Errorf("%d terms, want %d", terms, tc.wantTerms)
+			}
+		})
+	}
+}
+
+func termsOf(fall *diagnosticsv1alpha1.Waterfall) int {
+	if fall == nil {
+		return 0
+	}
+	return len(fall.Terms)
+}
