@@ -7,6 +7,8 @@ import (
 )
 
 // ElasticWorkersStatus is the size of the target, and why it is that.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersStatus struct {
 	// ObservedGeneration of the spec that this was decided by.
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`

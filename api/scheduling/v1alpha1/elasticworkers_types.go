@@ -37,6 +37,7 @@ type ElasticWorkersList struct {
 // ElasticWorkersSpec says what is sized, within which bounds, and how workers are taken away.
 //
 // +kubebuilder:validation:XValidation:rule="self.minReplicas <= self.maxReplicas",message="minReplicas must not exceed maxReplicas"
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersSpec struct {
 	// TargetRef is the object with a scale subresource whose pods are the workers.
 	TargetRef ElasticWorkersTarget `json:"targetRef"`
@@ -76,6 +77,8 @@ type ElasticWorkersSpec struct {
 }
 
 // ElasticWorkersTarget names an object in the same namespace.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersTarget struct {
 	// APIVersion of the object.
 	// +kubebuilder:validation:MinLength=1
@@ -89,6 +92,8 @@ type ElasticWorkersTarget struct {
 }
 
 // ElasticWorkersRate bounds changes in one direction.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersRate struct {
 	// Pods is the most by which one step changes the number of workers.
 	// +kubebuilder:validation:Minimum=1
@@ -111,6 +116,7 @@ type ElasticWorkersRate struct {
 // ElasticWorkersDrain is how a worker finishes its work.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.http) != has(self.evict)",message="exactly one of http and evict is required"
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersDrain struct {
 	// HTTP asks the worker itself, as Trino and Presto are asked to shut down.
 	// +optional
@@ -132,6 +138,8 @@ type ElasticWorkersDrainEvict struct{}
 
 // ElasticWorkersDrainHTTP is a request to the address of the pod. Redirects are not followed; certificates are not verified, as in
 // probes. Pods on the host network are not asked.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersDrainHTTP struct {
 	// Method of the request.
 	// +kubebuilder:validation:Enum=GET;PUT;POST
@@ -182,6 +190,8 @@ type ElasticWorkersHeader struct {
 }
 
 // ElasticWorkersDone is a GET request to the same port.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersDone struct {
 	// Path of the request.
 	// +kubebuilder:validation:Pattern=`^/[^\s#]*$`
