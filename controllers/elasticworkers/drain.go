@@ -66,10 +66,10 @@ func without(w *worker, lost bool, drain *schedulingv1alpha1.ElasticWorkersDrain
 		return "there is no drain"
 	case drain.HTTP == nil:
 		return "it finishes while it terminates"
-	case lost:
-		return "its node is not ready"
 	case pod.Spec.NodeName == "" || pod.Status.PodIP == "" || pod.Status.Phase == corev1.PodPending:
 		return "it does not run yet"
+	case lost:
+		return "its node is not ready"
 	case slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return endedSince(&c, w.mark.Since) }):
 		return "a container of it has ended"
 	}

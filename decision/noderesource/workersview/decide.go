@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	// Sized is the state of a target that is sized, and Unprocessed that of one that koord-manager has not looked at.
-	Sized       = "Sized"
+	// Sized is the state of a target that is sized.
+	Sized = "Sized"
+	// Unprocessed is the state of a target that koord-manager has not looked at.
 	Unprocessed = "Unprocessed"
 	// stale is after how long without a decision a note tells of it. Decisions are made every 15 s.
 	stale = 2 * time.Minute
