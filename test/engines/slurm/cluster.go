@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,6 +38,8 @@ type Cluster struct {
 	state string
 	// controller is the slurmctld that runs.
 	controller *exec.Cmd
+	// cancelled is done when the jobs are, which outlive daemons that are killed.
+	cancelled sync.Once
 }
 
 // Start starts a cluster with nodes n1, n2 and so on, each with a partition of its own that may use nothing of it, and a partition of all in
@@ -94,6 +97,7 @@ MaxMemPerCPU=%[4]d
 		name := fmt.Sprintf("n%d", i+1)
 		c.process(t, filepath.Join(dir, "slurmd-"+name+".log"), "slurmd", "-D", "-N", name)
 	}
+	c.cancelAtEnd(t)
 	eventually.True(t, "all nodes are idle", func() bool {
 		out, err := c.try("sinfo", "--noheader", "--partition=batch", "--states=idle", "--responding", "--format=%D")
 		return err == nil && out == strconv.Itoa(nodes)
@@ -141,6 +145,7 @@ func (c *Cluster) process(t testing.TB, log, name string, args ...string) *exec.
 func (c *Cluster) StartController(t testing.TB) {
 	t.Helper()
 	c.controller = c.process(t, c.logs, "slurmctld", "-D")
+	c.cancelAtEnd(t)
 	eventually.True(t, "slurmctld answers", func() bool {
 		out, err := c.try("scontrol", "ping")
 		return err == nil && strings.Contains(out, "is UP")
@@ -183,6 +188,24 @@ func (c *Cluster) Submit(t testing.TB, cpus int, flags ...string) string {
 	args := append([]string{"--parsable", "--output=/dev/null", "--ntasks=1", "--cpus-per-task=" + strconv.Itoa(cpus)}, flags...)
 	out := c.Run(t, "sbatch", append(args, "--wrap=sleep 600")...)
 	return out[strings.LastIndex(out, "\n")+1:]
+}
+
+// cancelAtEnd has all jobs end at the end of the test, before the daemons that were started until now.
+func (c *Cluster) cancelAtEnd(t testing.TB) {
+	t.Helper()
+	t.Cleanup(func() { c.cancelled.Do(func() { c.cancelAll(t) }) })
+}
+
+// cancelAll ends all jobs.
+func (c *Cluster) cancelAll(t testing.TB) {
+	t.Helper()
+	eventually.True(t, "all jobs have ended", func() bool {
+		out, err := c.try("squeue", "--noheader", "--all", "--format=%A")
+		if jobs := strings.Fields(out); err == nil && len(jobs) > 0 {
+			_, err = c.try("scancel", jobs...)
+		}
+		return err == nil && out == ""
+	})
 }
 
 // State is the state of a job.
