@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ type Cluster struct {
 
 // WebServices returns the address of a NodeManager's web services.
 func (c *Cluster) WebServices(id yarn.NodeID) string { return c.web[id] }
+
+// endWithin is how long a process may take to end before it is killed.
+const endWithin = 10 * time.Second
 
 // Start starts a ResourceManager.
 func Start(t testing.TB) *Cluster {
@@ -173,8 +177,11 @@ func (c *Cluster) java(t testing.TB, name, conf, heap, class string, args ...str
 		t.Fatalf("start %s: %v", name, err)
 	}
 	t.Cleanup(func() {
-		_ = command.Process.Kill() // it may have ended
-		_ = command.Wait()         // with the signal
+		// A NodeManager that is killed at once leaves its containers.
+		_ = command.Process.Signal(syscall.SIGTERM) // it may have ended
+		kill := time.AfterFunc(endWithin, func() { _ = command.Process.Kill() })
+		_ = command.Wait() // with the signal
+		kill.Stop()
 		if t.Failed() {
 			lines := strings.Split(p.output(), "\n")
 			t.Logf("%s:\n%s", name, strings.Join(lines[max(len(lines)-30, 0):], "\n"))
