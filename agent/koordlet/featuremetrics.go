@@ -8,7 +8,8 @@ import (
 	"koordinator.sh/koord/agent/metrics"
 )
 
-// featureMetrics are what features measure and set, and which agents of other schedulers answer, taken when metrics are scraped. There are at most a few for each pod.
+// featureMetrics are what features measure and set, and which agents of other schedulers answer, taken when metrics are scraped. There are
+// at most a few for each pod.
 func (e *explainer) featureMetrics() []diagnostics.Sample {
 	var out []diagnostics.Sample
 	for _, spec := range featureSpecs() {

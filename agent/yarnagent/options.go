@@ -32,7 +32,7 @@ type Options struct {
 	SyncMemoryCgroup bool
 	// SyncCgroupPeriod is how often processes of containers are looked for, 1s to 10m.
 	SyncCgroupPeriod time.Duration
-	// KillGracePeriod is how long processes have to end after SIGTERM, at most 2s: koordlet waits 5s for a kill.
+	// KillGracePeriod is how long processes have to end after SIGTERM, at most 2s: koordlet waits 10s for a kill, SIGKILL included.
 	KillGracePeriod time.Duration
 	// Clock is real time.
 	Clock clock.WithTicker

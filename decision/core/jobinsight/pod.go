@@ -55,13 +55,13 @@ func StartOf(pod *corev1.Pod) time.Time {
 		at := metav1.Time{}
 		switch {
 		case status.RestartCount > 0:
+			if pod.Status.StartTime != nil {
+				at = *pod.Status.StartTime
+			}
 		case status.State.Running != nil:
 			at = status.State.Running.StartedAt
 		case status.State.Terminated != nil:
 			at = status.State.Terminated.StartedAt
-		}
-		if at.IsZero() && status.RestartCount > 0 && pod.Status.StartTime != nil {
-			at = *pod.Status.StartTime
 		}
 		if !at.IsZero() && (first.IsZero() || at.Time.Before(first)) {
 			first = at.Time

@@ -6,8 +6,9 @@ import (
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
-// ReleaseContainers chooses containers to end until what they request makes up an amount, in the order of LeastLossFirst. Containers that release nothing of what is still wanted stay. It returns what is released in all, which
-// is less than wanted when all containers together request less.
+// ReleaseContainers chooses containers to end until what they request makes up an amount, in the order of LeastLossFirst. Containers that
+// release nothing of what is still wanted stay. It returns what is released in all, which is less than wanted when all containers together
+// request less.
 func ReleaseContainers(containers []Pod, wanted podrequest.Amount) ([]Ref, podrequest.Amount) {
 	var chosen []Ref
 	var released podrequest.Amount
