@@ -17,7 +17,6 @@ BIN := bin
 LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.gitVersion=$(KUBERNETES_VERSION)
 
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-yarn-agent koord-nvml koord-runtime-proxy
-RACE_PACKAGES := ./agent/... ./bridge/... ./certificate/... ./controllers/... ./decision/... ./descheduler/... ./kubectl-plugin/... ./runtimeproxy/... ./scheduler/... ./source/... ./tui/...
 
 .PHONY: help build test test-race fuzz e2e engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
 
@@ -35,9 +34,9 @@ test: build ## Run all tests: unit, and integration against a real API server in
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go test -timeout 40m ./...
 
 # -short leaves out exhaustive explorations, which run in one goroutine, and in make test.
-test-race: ## Run the unit tests under the race detector (needs a C compiler; the first time it compiles the scheduler once more).
+test-race: ## Run the tests of what runs beside others under the race detector (needs a C compiler; the first time it compiles the scheduler once more).
 	cd api && CGO_ENABLED=1 go test -race ./...
-	CGO_ENABLED=1 build/progress.sh go test -race -short -timeout 20m $(RACE_PACKAGES)
+	CGO_ENABLED=1 build/progress.sh go test -race -short -timeout 20m $$(build/race-packages.sh)
 
 fuzz: ## Fuzz every target for 10 s, one after the other (FUZZTIME=1m for more, PACKAGES="agent/host/machine" for some; about 15 minutes).
 	@BIN=$(BIN) build/fuzz.sh
