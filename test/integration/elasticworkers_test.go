@@ -247,7 +247,11 @@ func TestWorkersFollowWhatNodesOffer(t *testing.T) {
 			return err
 		}
 		if e.asked.Load() == 0 {
-			return fmt.Errorf("no worker is asked to finish")
+			object, err := readElasticWorkers(t.Context(), namespace)
+			if err != nil {
+				return err
+			}
+			return fmt.Errorf("no worker is asked to finish: %s", sizeOf(&object.Status))
 		}
 		return nil
 	})
@@ -275,6 +279,11 @@ func TestWorkersFollowWhatNodesOffer(t *testing.T) {
 	}
 }
 
+// sizeOf says what the status tells of the size.
+func sizeOf(status *schedulingv1alpha1.ElasticWorkersStatus) string {
+	return fmt.Sprintf("%s; terms %v, nodes %v, conditions %v", status.Message, status.Terms, status.Nodes, status.Conditions)
+}
+
 // awaitWorkers waits until all workers run, as many as the status says, none drains, and what is wanted of them holds.
 func awaitWorkers(t *testing.T, namespace string, e *engine, wanted func(map[types.UID]string) error) map[types.UID]string {
 	t.Helper()
@@ -290,7 +299,7 @@ func awaitWorkers(t *testing.T, namespace string, e *engine, wanted func(map[typ
 		}
 		status := &object.Status
 		if len(nodes) == 0 || len(nodes) != int(status.CurrentReplicas) || status.CurrentReplicas != status.DesiredReplicas || len(status.Draining) > 0 {
-			return fmt.Errorf("%d workers run, %d draining; %s; terms %v, nodes %v, conditions %v", len(nodes), len(status.Draining), status.Message, status.Terms, status.Nodes, status.Conditions)
+			return fmt.Errorf("%d workers run, %d draining; %s", len(nodes), len(status.Draining), sizeOf(status))
 		}
 		return wanted(nodes)
 	})
