@@ -241,10 +241,12 @@ const (
 	UsageClassPods  Code = "KOORD1222"
 )
 
-// Codes of the small plugins.
+// Codes of scheduling hints, and of those that koord-manager writes for query engines.
 const (
 	SchedulingHintMismatch Code = "KOORD1231"
 	SchedulingHintInvalid  Code = "KOORD1232"
+	QueryHintUnmeasured    Code = "KOORD1233"
+	QueryHintHot           Code = "KOORD1234"
 )
 
 // Codes of elastic quotas.

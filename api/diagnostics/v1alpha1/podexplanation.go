@@ -160,6 +160,9 @@ type PodFacts struct {
 	// EstimatedUsage is what load-aware scheduling expects the pod to use.
 	// +optional
 	EstimatedUsage corev1.ResourceList `json:"estimatedUsage,omitempty"`
+	// Hint is the scheduling hint of the pod; absent for a pod without one.
+	// +optional
+	Hint *PodHint `json:"hint,omitempty"`
 }
 
 // RefusalGroup is one reason with the nodes that gave it.

@@ -406,6 +406,16 @@ func (in GangTopologyRule) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in HintLeftOut) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.HintLeftOut"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in HintedNode) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.HintedNode"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in LoadOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.LoadOverview"
 }
@@ -623,6 +633,11 @@ func (in PodExplanationStatus) OpenAPIModelName() string {
 // OpenAPIModelName returns the OpenAPI model name for this type.
 func (in PodFacts) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.PodFacts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in PodHint) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.PodHint"
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.

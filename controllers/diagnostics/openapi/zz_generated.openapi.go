@@ -152,6 +152,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.GangMember{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_GangMember(ref),
 		v1alpha1.GangRules{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_GangRules(ref),
 		v1alpha1.GangTopologyRule{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_GangTopologyRule(ref),
+		v1alpha1.HintLeftOut{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_HintLeftOut(ref),
+		v1alpha1.HintedNode{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_HintedNode(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
 		v1alpha1.MigratedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref),
@@ -196,6 +198,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.PodExplanationSpec{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_PodExplanationSpec(ref),
 		v1alpha1.PodExplanationStatus{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_PodExplanationStatus(ref),
 		v1alpha1.PodFacts{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_PodFacts(ref),
+		v1alpha1.PodHint{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_PodHint(ref),
 		v1alpha1.PodOverview{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_PodOverview(ref),
 		v1alpha1.PodOverviewList{}.OpenAPIModelName():               schema_koord_api_diagnostics_v1alpha1_PodOverviewList(ref),
 		v1alpha1.PodPlacement{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_PodPlacement(ref),
@@ -8474,6 +8477,78 @@ func schema_koord_api_diagnostics_v1alpha1_GangTopologyRule(ref common.Reference
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_HintLeftOut(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "HintLeftOut is nodes that a hint does not prefer, for one reason.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"count": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Count of nodes.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"nodes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Nodes are a few of them, with a number where the reason is about one.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"reason", "count"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_HintedNode(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "HintedNode is a node that a hint prefers.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"message": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Message says what was known of the node when the hint was written; empty where nothing was written down.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"node"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -11500,12 +11575,105 @@ func schema_koord_api_diagnostics_v1alpha1_PodFacts(ref common.ReferenceCallback
 							},
 						},
 					},
+					"hint": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Hint is the scheduling hint of the pod; absent for a pod without one.",
+							Ref:         ref(v1alpha1.PodHint{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"namespace", "name"},
 			},
 		},
 		Dependencies: []string{
-			resource.Quantity{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName()},
+			resource.Quantity{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.PodHint{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_PodHint(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "PodHint is the scheduling hint of a pod: the nodes that it is restricted to, and those that are tried first.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is one sentence: who wrote the hint, and what it does.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"writer": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Writer is koord-manager for a hint that it wrote for a pod of a query engine; empty for one that came with the pod.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"writtenAt": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WrittenAt is when that was.",
+							Ref:         ref(v1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the finding where a hint prefers no node and somebody has to act.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"only": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Only are the nodes that the pod is restricted to; absent for all. At most 100 are listed.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+					"preferred": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Preferred nodes, the one that is tried first first. At most 100 are listed.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.HintedNode{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"leftOut": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LeftOut are nodes that are not preferred, by reason.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.HintLeftOut{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"summary"},
+			},
+		},
+		Dependencies: []string{
+			v1.Time{}.OpenAPIModelName(), v1alpha1.HintLeftOut{}.OpenAPIModelName(), v1alpha1.HintedNode{}.OpenAPIModelName()},
 	}
 }
 
