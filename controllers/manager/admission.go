@@ -13,6 +13,7 @@ import (
 	"koordinator.sh/koord/controllers/colocationprofile"
 	"koordinator.sh/koord/controllers/webhooks"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
+	"koordinator.sh/koord/controllers/webhooks/queryhint"
 	"koordinator.sh/koord/controllers/webhookserver"
 	"koordinator.sh/koord/decision/admission/podvalidation"
 	"koordinator.sh/koord/decision/admission/quotaadmission"
@@ -35,7 +36,7 @@ func webhookServer(config *rest.Config, options *Options, serving *certificate.S
 }
 
 // addAdmission adds the webhooks unless they are disabled.
-func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, serving *certificate.SecretProvider) error {
+func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, serving *certificate.SecretProvider, outlooks queryhint.Outlooks) error {
 	if options.WebhookPort == 0 {
 		return nil
 	}
@@ -60,6 +61,7 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		Evictions:         eviction.Options{OwnNode: options.RestrictAgents, BudgetPercent: options.EvictionBudgetPercent},
 		MigrateOnEviction: options.MigrateOnEviction,
 		QuotaTrees:        options.QuotaTrees,
+		QueryHints:        queryhint.Options{Enabled: options.QueryHints, Settings: options.queryHintSettings(), Outlooks: outlooks},
 		ConfigMap:         options.SLOConfigName,
 	})
 	if err != nil {

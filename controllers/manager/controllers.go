@@ -21,9 +21,11 @@ import (
 	"koordinator.sh/koord/controllers/sloconfig"
 )
 
-// addControllers adds the controllers, and who answers questions about nodes to the server.
-func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, configuration sloconfig.Options, server *diagnostics.Server) error {
+// addControllers adds the controllers, and who answers questions about nodes to the server. It returns who answers them from the cache alone,
+// as often as for all nodes.
+func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, configuration sloconfig.Options, server *diagnostics.Server) (*noderesource.Explainer, error) {
 	store, predictions := configuration.Store, noderesource.NewPredictions()
+	outlooks := noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name()).WithPredictions(predictions)
 	adders := []struct {
 		name string
 		add  func() error
@@ -41,14 +43,13 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 			if !options.ElasticWorkers {
 				return nil
 			}
-			// An explainer of its own, which reads nothing but the cache: it is asked about all nodes in each pass.
-			return elasticworkers.AddToManager(ctx, mgr, noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name()).WithPredictions(predictions))
+			return elasticworkers.AddToManager(ctx, mgr, outlooks)
 		}},
 		{"warm caches", func() error { return mgr.Add(warmCaches{mgr.GetCache()}) }},
 	}
 	for _, adder := range adders {
 		if err := adder.add(); err != nil {
-			return fmt.Errorf("add %s: %w", adder.name, err)
+			return nil, fmt.Errorf("add %s: %w", adder.name, err)
 		}
 	}
 	explainer := noderesource.NewExplainer(mgr.GetClient(), store, clock.RealClock{}, configuration.Name())
@@ -56,7 +57,7 @@ func addControllers(ctx context.Context, mgr ctrl.Manager, options *Options, con
 	server.Overviews = &noderesource.Overviewer{
 		Reader: mgr.GetClient(), Informers: mgr.GetCache(), Settings: mgr.GetAPIReader(), Namespace: options.ConfigNamespace, Config: store, Clock: clock.RealClock{},
 	}
-	return nil
+	return outlooks, nil
 }
 
 // warmCaches fills the caches of a standby, whose controllers do not run: it answers questions from them at once, and

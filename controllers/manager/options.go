@@ -9,6 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
+	"koordinator.sh/koord/decision/scheduling/queryhint"
 )
 
 // leaseName is the name of the leader election lease.
@@ -62,6 +63,10 @@ type Options struct {
 	EvictionBudgetPercent int
 	// MigrateOnEviction answers evictions of pods that ask for it with status 429, and migrates them.
 	MigrateOnEviction bool
+	// QueryHints writes scheduling hints to pods of query engines. A node is hot when it uses QueryHintHotPercent of its memory, and a hint
+	// prefers at most QueryHintNodes nodes.
+	QueryHints                          bool
+	QueryHintHotPercent, QueryHintNodes int
 	// SharedGPU publishes resource koordinator.sh/gpu.shared of nodes with GPUs.
 	SharedGPU bool
 	// ColocationProfileController also applies profiles with the label config.koordinator.sh/controller-managed to existing
@@ -102,6 +107,9 @@ func NewOptions() *Options {
 		NodeValidation:         true,
 		RestrictAgents:         true,
 		EvictionBudgetPercent:  evictionbudget.DefaultPercent,
+		QueryHints:             true,
+		QueryHintHotPercent:    int(queryhint.DefaultSettings().HotMemoryPercent),
+		QueryHintNodes:         queryhint.DefaultSettings().MaxNodes,
 		RecommenderOptions:     RecommenderOptions{Recommender: true},
 		JobInsight:             true,
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
@@ -158,6 +166,10 @@ func (o *Options) addAdmissionFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.QuotaGuaranteeUsage, "quota-guarantee-usage", o.QuotaGuaranteeUsage,
 		"Reject a min that the quota tree cannot guarantee; use with guaranteeUsage of the scheduler plugin ElasticQuota")
 	flags.BoolVar(&o.QuotaTrees, "quota-trees", o.QuotaTrees, "Restrict pods of a quota tree to the nodes of its ElasticQuotaProfile")
+	flags.BoolVar(&o.QueryHints, "query-hints", o.QueryHints, "Write scheduling hints to pods with label scheduling.koordinator.sh/query-worker or scheduling.koordinator.sh/query-cache")
+	flags.IntVar(&o.QueryHintHotPercent, "query-hint-hot-memory-percent", o.QueryHintHotPercent, "Percentage of its memory from which a node is hot, and not preferred by hints")
+	flags.IntVar(&o.QueryHintNodes, "query-hint-nodes", o.QueryHintNodes,
+		fmt.Sprintf("Maximum number of nodes that a hint prefers, 1 to %d; maxHintNodes of plugin SchedulingHint must not be lower", queryhint.MostNodes))
 	flags.BoolVar(&o.ColocationProfileController, "colocation-profile-controller", o.ColocationProfileController,
 		"Also apply profiles with the label config.koordinator.sh/controller-managed=true to existing pods")
 }
@@ -181,5 +193,14 @@ func (o *Options) Validate() error {
 	if o.EvictionBudgetPercent < 0 || o.EvictionBudgetPercent > 100 {
 		errs = append(errs, fmt.Errorf("--eviction-budget-percent %d must be between 0 and 100", o.EvictionBudgetPercent))
 	}
+	if err := o.queryHintSettings().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("--query-hint-hot-memory-percent and --query-hint-nodes: %w", err))
+	}
 	return errors.Join(errs...)
+}
+
+func (o *Options) queryHintSettings() queryhint.Settings {
+	settings := queryhint.DefaultSettings()
+	settings.HotMemoryPercent, settings.MaxNodes = int64(o.QueryHintHotPercent), o.QueryHintNodes
+	return settings
 }

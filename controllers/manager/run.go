@@ -149,10 +149,11 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 		Clock:       clock.RealClock{},
 		Registerer:  metrics.Registry,
 	}
-	if err := addControllers(ctx, mgr, options, configuration, server); err != nil {
+	outlooks, err := addControllers(ctx, mgr, options, configuration, server)
+	if err != nil {
 		return nil, err
 	}
-	if err := addAdmission(ctx, mgr, options, serving); err != nil {
+	if err := addAdmission(ctx, mgr, options, serving, outlooks); err != nil {
 		return nil, err
 	}
 	if err := protections.AddToManager(mgr, options.ConfigNamespace); err != nil {

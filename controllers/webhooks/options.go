@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"koordinator.sh/koord/controllers/webhooks/eviction"
+	"koordinator.sh/koord/controllers/webhooks/queryhint"
 	"koordinator.sh/koord/decision/admission/colocationprofile"
 	"koordinator.sh/koord/decision/admission/podvalidation"
 	"koordinator.sh/koord/decision/admission/quotaadmission"
@@ -49,6 +50,8 @@ type Options struct {
 	Evictions eviction.Options
 	// MigrateOnEviction has pods that ask for it migrated when others than koord-descheduler evict them.
 	MigrateOnEviction bool
+	// QueryHints are the scheduling hints for pods of query engines.
+	QueryHints queryhint.Options
 	// QuotaTrees gives pods of a quota tree the nodes of the ElasticQuotaProfile that made the tree.
 	QuotaTrees bool
 	// ConfigMap is the name of the configuration, in Namespace; slo-controller-config when empty.

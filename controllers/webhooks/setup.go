@@ -29,6 +29,7 @@ import (
 	"koordinator.sh/koord/controllers/webhooks/evacuation"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
 	"koordinator.sh/koord/controllers/webhooks/node"
+	"koordinator.sh/koord/controllers/webhooks/queryhint"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/decision/admission/podvalidation/labelpolicy"
 )
@@ -94,6 +95,11 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 	eviction.AddToManager(mgr, o.Evictions)
 	if o.MigrateOnEviction {
 		if err := evacuation.AddToManager(ctx, mgr, o.Namespace); err != nil {
+			return err
+		}
+	}
+	if o.QueryHints.Enabled {
+		if err := queryhint.AddToManager(mgr, o.QueryHints); err != nil {
 			return err
 		}
 	}

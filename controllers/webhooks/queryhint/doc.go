@@ -1,0 +1,2 @@
+// Package queryhint writes scheduling hints to the pods of query engines when they are created.
+package queryhint
