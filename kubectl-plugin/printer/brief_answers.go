@@ -30,6 +30,7 @@ func BriefPod(e *diagnosticsv1alpha1.PodExplanation) Brief {
 		}
 	}
 	a.add(s.Findings)
+	a.Evidence = append(a.Evidence, hintInShort(s.Pod.Hint)...)
 	a.Next = append(a.Next, explainCommand(kind, namespace, name))
 	return a
 }

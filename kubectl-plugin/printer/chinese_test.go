@@ -14,7 +14,7 @@ import (
 func TestMainAnswersInChinese(t *testing.T) {
 	all := views(t)
 	for _, name := range []string{
-		"explain-pod-pending", "explain-pod-bound", "explain-node", "explain-quota", "explain-gang", "explain-eviction", "explain-migration",
+		"explain-pod-pending", "explain-pod-bound", "explain-pod-hinted", "explain-node", "explain-quota", "explain-gang", "explain-eviction", "explain-migration",
 		"agent-evictions", "top-nodes", "top-quotas", "status", "whatif-drain", "placement",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,6 +32,9 @@ func PodExplanation(w io.Writer, e *diagnosticsv1alpha1.PodExplanation, o Option
 	if err := census(w, s.Reservations, o); err != nil {
 		return err
 	}
+	if err := hint(w, s.Pod.Hint, o); err != nil {
+		return err
+	}
 	if err := fix(w, s.Fix, o); err != nil {
 		return err
 	}

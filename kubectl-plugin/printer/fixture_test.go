@@ -171,6 +171,25 @@ func ownedFixture() *diagnosticsv1alpha1.PodExplanation {
 	return e
 }
 
+// hintedFixture is a worker of a query engine with a scheduling hint.
+func hintedFixture() *diagnosticsv1alpha1.PodExplanation {
+	e := boundPodFixture()
+	e.Status.Pod.Hint = &diagnosticsv1alpha1.PodHint{
+		Summary: "koord-manager's scheduling hint for this worker of engine trino prefers 4 nodes", Writer: "koord-manager", WrittenAt: before(2 * time.Minute),
+		Preferred: []diagnosticsv1alpha1.HintedNode{
+			{Node: "node-3", Message: "0 workers, 0 caches, 24% of memory used, up to 31% predicted"},
+			{Node: "node-7", Message: "0 workers, 0 caches, 38% of memory used"},
+			{Node: "node-1", Message: "1 worker, 1 cache, 22% of memory used"}, {Node: "node-4", Message: "2 workers, 1 cache, 22% of memory used"},
+		},
+		LeftOut: []diagnosticsv1alpha1.HintLeftOut{
+			{Reason: "memory is hot: 80% or more is used", Count: 5, Nodes: []string{"node-2 (91%)", "node-9 (84%)", "node-11 (83%)"}},
+			{Reason: "memory was last measured more than 3m0s ago", Count: 1, Nodes: []string{"node-6 (12m0s ago)"}},
+			{Reason: "the pod may not run there", Count: 2, Nodes: []string{"gpu-1", "gpu-2"}},
+		},
+	}
+	return e
+}
+
 // jobFixture is a pending pod of a Job.
 func jobFixture() *diagnosticsv1alpha1.PodExplanation {
 	e := pendingPodFixture()

@@ -52,6 +52,7 @@ func views(t testing.TB) map[string]view {
 		"explain-pod-nodes":    func(w io.Writer, o Options) error { o.Parts = 2; return PodExplanation(w, pendingPodFixture(), o) },
 		"explain-pod-refused":  func(w io.Writer, o Options) error { return PodExplanation(w, refusedFixFixture(), o) },
 		"explain-pod-owned":    func(w io.Writer, o Options) error { return PodExplanation(w, ownedFixture(), o) },
+		"explain-pod-hinted":   func(w io.Writer, o Options) error { return PodExplanation(w, hintedFixture(), o) },
 		"explain-pod-job":      func(w io.Writer, o Options) error { return PodExplanation(w, jobFixture(), o) },
 		"explain-pod-tenant":   func(w io.Writer, o Options) error { return PodExplanation(w, tenantFixture(), o) },
 		"explain-pod-preempts": func(w io.Writer, o Options) error { return PodExplanation(w, preemptionFixture(), o) },

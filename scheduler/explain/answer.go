@@ -11,6 +11,7 @@ import (
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/disclosure"
 	"koordinator.sh/koord/decision/scheduling/refusals"
+	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 	"koordinator.sh/koord/scheduler/reason"
 	"koordinator.sh/koord/scheduler/recovery"
 )
@@ -26,6 +27,7 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, sim)}
 	pod, assumed := e.assumed(pod)
 	status.Pod.NodeName = pod.Spec.NodeName
+	status.Findings = schedulinghint.Findings(pod, status.Pod.Hint)
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
 		status.Verdict = diagnosticsv1alpha1.PodFinished

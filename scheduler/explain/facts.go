@@ -7,6 +7,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
+	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 )
 
 // factsOf repeats what the scheduler goes by.
@@ -19,6 +20,7 @@ func factsOf(pod *corev1.Pod, sim *simulation) diagnosticsv1alpha1.PodFacts {
 		Priority:      pod.Spec.Priority,
 		SchedulerName: pod.Spec.SchedulerName,
 		Requests:      resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}),
+		Hint:          schedulinghint.Explain(pod),
 	}
 	if !pod.CreationTimestamp.IsZero() {
 		facts.CreatedAt = &pod.CreationTimestamp

@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 	"koordinator.sh/koord/decision/scheduling/refusals"
+	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 )
 
 // DefaultProfile is the scheduler's profile when its configuration cannot be read.
@@ -41,6 +42,7 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	}
 	s := &answer.Status
 	s.Pod = facts(in.Pod, policy)
+	s.Findings = schedulinghint.Findings(in.Pod, s.Pod.Hint)
 	if in.Unknown.Has(unknown.SchedulerConfiguration) {
 		s.Pod.EstimatedUsage = nil // the factors of the estimate are not known
 	}
@@ -79,6 +81,7 @@ func facts(pod *corev1.Pod, policy *loadaware.Policy) diagnosticsv1alpha1.PodFac
 		Namespace: pod.Namespace, Name: pod.Name, QoSClass: string(requests.QoS), PriorityBand: string(requests.Band),
 		Priority: pod.Spec.Priority, SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName, Phase: pod.Status.Phase,
 		Requests: nodefit.RequestsOf(pod), EstimatedUsage: policy.ResourceList(policy.Estimate(pod).Usage),
+		Hint: schedulinghint.Explain(pod),
 	}
 	if !created.IsZero() {
 		f.CreatedAt = &created
