@@ -97,7 +97,10 @@ func TestEveryFieldOfAPodExplanationIsConsidered(t *testing.T) {
 		"preemption.declined.plugin", "preemption.plugin", "preemption.refusals.code", "preemption.refusals.plugin", "preemption.verdict",
 		"reservations.refusals.code", "unknown.input", "unknown.reason", "verdict",
 	}
+	// The hint is an annotation of the pod, with all that it says of nodes.
 	ofPod := []string{
+		"pod.hint.code", "pod.hint.leftOut.nodes", "pod.hint.leftOut.reason", "pod.hint.only", "pod.hint.preferred.message",
+		"pod.hint.preferred.node", "pod.hint.summary", "pod.hint.writer",
 		"pod.name", "pod.namespace", "pod.nodeName", "pod.phase", "pod.priorityBand", "pod.qosClass", "pod.reservationName", "pod.schedulerName",
 	}
 	// They name a verb and a resource, or the plugin whose reason is withheld.
