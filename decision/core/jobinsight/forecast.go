@@ -65,6 +65,8 @@ type Answer struct {
 	Known bool
 	// Loss is what of the store could not be read.
 	Loss Loss
+	// Store is what it was predicted from.
+	Store *Store
 }
 
 // AnswerFrom reads the parts of a store and forecasts the job of a pod at a time.
@@ -72,7 +74,7 @@ func AnswerFrom(parts [][]byte, pod *corev1.Pod, now time.Time, confidence float
 	out := &Answer{Pod: pod, Now: now, Known: len(parts) > 0}
 	store, loss := Decode(parts, 0)
 	var tries Trace
-	out.Loss = loss
+	out.Loss, out.Store = loss, store
 	out.Forecast, out.IsJob = store.Forecast(pod, now, confidence, &tries)
 	out.Tries = tries.Tries
 	return out
