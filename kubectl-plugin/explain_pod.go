@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/source"
 )
@@ -111,6 +114,11 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 		runner.DryRun(ctx, o.namespace, answer.Status.Fix)
 	}
 	brief := func(printer.Options) printer.Brief { return printer.BriefPod(answer) }
+	if forecast := o.starts(ctx, src, answer); forecast != nil {
+		brief = func(printer.Options) printer.Brief {
+			return printer.BriefPod(answer).Starting(printer.NewJobForecast(o.name, forecast.Answer, forecast.Start, forecast.Missing), o.namespace)
+		}
+	}
 	err = o.print(s, answer, o.kind.Name, brief, func(w io.Writer, options printer.Options) error {
 		options.Parts = int(o.nodes)
 		return printer.PodExplanation(w, answer, options)
@@ -119,6 +127,20 @@ func (o *explainPodOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	return o.check(s, append(verdictFindings(answer), answer.Status.Findings...), answer.Status.Incomplete)
+}
+
+// starts says, for a brief answer, when the quota of a job has room that has none now; nil for other pods, and where it cannot be said.
+func (o *explainPodOptions) starts(ctx context.Context, src source.Source, answer *diagnosticsv1alpha1.PodExplanation) *source.JobForecast {
+	refused := []finding.Code{finding.QuotaMaxExceeded, finding.QuotaShareExceeded, finding.QuotaNonPreemptibleExceeded, finding.QuotaParentExceeded}
+	forecaster, can := src.(source.JobForecaster)
+	if !can || o.depth != briefly || answer.Status.Verdict != diagnosticsv1alpha1.PodUnschedulable || !slices.Contains(refused, finding.Code(answer.Status.Code)) {
+		return nil
+	}
+	forecast, err := forecaster.ForecastJob(ctx, o.namespace, o.name, jobinsight.DefaultConfidence)
+	if err != nil || !forecast.IsJob {
+		return nil // the answer is whole without it
+	}
+	return forecast
 }
 
 // verdictFindings are what the verdict means for --fail-on: a pod that no node takes is an error, one that is kept out of the

@@ -17,7 +17,7 @@ import (
 )
 
 const forecastJobLong = `Forecast the job of a pod from former runs of its kind: peak memory, mean CPU and duration; of one that runs, what remains; of one that
-waits, when it would end if it started now.
+waits, when its quota has room for it, and when it would end.
 
   LIKELY     as likely exceeded as not
   AT-LEAST, AT-MOST
@@ -28,7 +28,10 @@ waits, when it would end if it started now.
 
 A kind is a user, queue, application and shape. They are the annotations koordinator.sh/job-user, job-queue, job-application and job-shape of
 the pod, or else its namespace, its quota, the name of its Job or Spark application, and its role in Spark. koord-manager learns them from
-pods that end. When a job that waits would start is not predicted. -o wide shows what else was tried.`
+pods that end. -o wide shows what else was tried.
+
+A job that waits starts once its quota has room for it: when that is, is computed from what remains of the jobs that hold the quota, and from
+the pods that wait before it. Whether a node has room then is not predicted.`
 
 const forecastJobExamples = `  # Forecast a job that runs or waits
   %[1]s forecast job report-29384756-x7k2p -n etl
@@ -101,7 +104,7 @@ func (o *forecastJobOptions) run(ctx context.Context, s *session) error {
 		return finding.Wrap(fmt.Errorf("pod %q in namespace %q is no job", name, answer.Pod.Namespace), finding.InvalidArgument,
 			"jobs are pods of Jobs and of Spark, and pods with annotation koordinator.sh/job-application")
 	}
-	forecast := printer.NewJobForecast(name, answer)
+	forecast := printer.NewJobForecast(name, answer.Answer, answer.Start, answer.Missing)
 	object, err := objectOf("JobForecast", name, forecast)
 	if err != nil {
 		return err
@@ -114,7 +117,7 @@ func (o *forecastJobOptions) run(ctx context.Context, s *session) error {
 	return incomplete(s, forecast.Incomplete, o.strict)
 }
 
-func (o *forecastJobOptions) forecast(ctx context.Context, s *session) (*jobinsight.Answer, error) {
+func (o *forecastJobOptions) forecast(ctx context.Context, s *session) (*source.JobForecast, error) {
 	var planned *corev1.Pod
 	if o.file != "" {
 		var err error

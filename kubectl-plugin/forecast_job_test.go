@@ -6,7 +6,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/source/live/livetest"
 )
@@ -39,6 +42,20 @@ func jobCluster() *livetest.Server {
 // stored is the ConfigMap with what was learned.
 func stored(s *livetest.Server) *corev1.ConfigMap { return &s.ConfigMaps[len(s.ConfigMaps)-1] }
 
+// waitingJob has the job that runs hold all of a quota, for which the next run of it waits.
+func waitingJob(s *livetest.Server) {
+	quota := schedulingsigsv1alpha1.ElasticQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: "etl", Labels: map[string]string{extension.LabelQuotaParent: extension.RootQuotaName}},
+		Spec:       schedulingsigsv1alpha1.ElasticQuotaSpec{Min: list("cpu", "2", "memory", "8Gi"), Max: list("cpu", "2", "memory", "8Gi")},
+	}
+	s.Lists = map[string]runtime.Object{"elasticquotas": &schedulingsigsv1alpha1.ElasticQuotaList{Items: []schedulingsigsv1alpha1.ElasticQuota{quota}}}
+	running := &s.Pods[len(s.Pods)-1]
+	running.Labels = map[string]string{extension.LabelQuotaName: "etl"}
+	waits := makePod("etl", "report-29384757-aaaaa", "", list("cpu", "2", "memory", "8Gi"))
+	waits.Labels, waits.OwnerReferences = running.Labels, []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: "report-29384757", Controller: new(true)}}
+	s.Pods = append(s.Pods, waits)
+}
+
 func TestForecastJob(t *testing.T) {
 	const line = "forecast job report-29384756-x7k2p -n etl"
 	tests := map[string]struct {
@@ -58,6 +75,16 @@ func TestForecastJob(t *testing.T) {
 		"damaged": {line, func(s *livetest.Server) {
 			data := stored(s).BinaryData[jobinsight.DataKey]
 			stored(s).BinaryData[jobinsight.DataKey] = data[:len(data)-5]
+		}},
+		"waiting":      {"forecast job report-29384757-aaaaa -n etl", waitingJob},
+		"waiting-json": {"forecast job report-29384757-aaaaa -n etl -o json", waitingJob},
+		"waiting-for-a-service": {"forecast job report-29384757-aaaaa -n etl", func(s *livetest.Server) {
+			waitingJob(s)
+			s.Pods[len(s.Pods)-2].OwnerReferences = nil
+		}},
+		"waiting-without-quotas": {"forecast job report-29384757-aaaaa -n etl", func(s *livetest.Server) {
+			waitingJob(s)
+			s.Denied = []string{"list elasticquotas"}
 		}},
 		"no-job":         {"forecast job web-0 -n shop", nil},
 		"unknown":        {"forecast job nothing -n etl", nil},

@@ -10,6 +10,9 @@ import (
 	"koordinator.sh/koord/decision/core/phrase"
 )
 
+// thatHelps begins the line of the change that makes a pod schedulable.
+const thatHelps = "smallest change that helps: "
+
 // BriefPod is a PodExplanation in short.
 func BriefPod(e *diagnosticsv1alpha1.PodExplanation) Brief {
 	s := &e.Status
@@ -24,7 +27,7 @@ func BriefPod(e *diagnosticsv1alpha1.PodExplanation) Brief {
 	}
 	if s.Fix != nil {
 		// The change that helps must not be the line that is cut.
-		a.Evidence = append(a.Evidence[:min(len(a.Evidence), mostEvidence-1)], "smallest change that helps: "+s.Fix.Description)
+		a.Evidence = append(a.Evidence[:min(len(a.Evidence), mostEvidence-1)], thatHelps+s.Fix.Description)
 		if !strings.Contains(s.Fix.Command, "\n") {
 			a.Next = append(a.Next, s.Fix.Command)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,5 +77,44 @@ func TestABriefAnswerOfAPodKeepsTheChangeThatHelps(t *testing.T) {
 	e.Status.Fix = nil
 	if without := BriefPod(e); len(without.Evidence) != len(e.Status.Groups) {
 		t.Errorf("without such a change, evidence %q", without.Evidence)
+	}
+}
+
+// TestABriefAnswerOfAPodThatWaitsForItsQuota says when that has room before anything else, and keeps the change that helps.
+func TestABriefAnswerOfAPodThatWaitsForItsQuota(t *testing.T) {
+	at := func(minutes int) time.Time { return fixtureNow.Add(time.Duration(minutes) * time.Minute).UTC() }
+	e := &diagnosticsv1alpha1.PodExplanation{}
+	e.Status.Pod.Namespace, e.Status.Pod.Name = "etl", "report"
+	e.Status.Groups = make([]diagnosticsv1alpha1.RefusalGroup, 9)
+	e.Status.Fix = &diagnosticsv1alpha1.Fix{Description: "raise the quota"}
+	whole := JobForecast{
+		name: "report", Ends: &JobEnds{Point: at(20), Low: at(15), High: at(30)},
+		Starts: &JobStart{Quota: "etl", Point: new(at(10)), Low: new(at(8)), High: new(at(15)), After: []JobEnd{{Name: "a"}, {Name: "b"}}},
+	}
+	unknown := JobForecast{name: "report", Ends: whole.Ends, Starts: &JobStart{Quota: "etl", Low: new(at(0)), Lasting: 2, Unknown: 1}}
+	tests := map[string]struct {
+		forecast  JobForecast
+		wantFirst []string
+	}{
+		"known": {whole, []string{
+			"It has room at " + stamp(new(at(10))) + ", between " + stamp(new(at(8))) + " and " + stamp(new(at(15))) + ", when 2 jobs have ended, the last of them b.",
+			"It would end at " + stamp(new(at(20))) + ", between " + stamp(new(at(15))) + " and " + stamp(new(at(30))) + ".",
+			"smallest change that helps: raise the quota",
+		}},
+		"not known": {unknown, []string{
+			"When it has room is not known (pods in it that are no jobs: 2, jobs of unknown duration: 1).", "smallest change that helps: raise the quota",
+		}},
+		"the quota has room": {JobForecast{Starts: &JobStart{}}, BriefPod(e).Evidence[:1]},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := BriefPod(e).Starting(test.forecast, "etl")
+			if diff := cmp.Diff(test.wantFirst, got.Evidence[:len(test.wantFirst)]); diff != "" {
+				t.Errorf("evidence (-want +got):\n%s", diff)
+			}
+			if last := got.Next[len(got.Next)-1]; last != "koordctl explain pod report -n etl" {
+				t.Errorf("the last command is %q", last)
+			}
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/scheduling/quotaview"
 )
 
 // JobForecast is what is predicted of the job of a pod. Memory is in bytes, CPU in cores, times are in seconds.
@@ -20,7 +21,9 @@ type JobForecast struct {
 	Confidence float64          `json:"confidence"`
 	Estimates  []JobEstimate    `json:"estimates"`
 	Remaining  *JobRemaining    `json:"remaining,omitempty"`
-	// Ends is when it ends; for a job that waits, when it would if it started now.
+	// Starts is when the quota of a job that waits has room for it; absent where that cannot be said.
+	Starts *JobStart `json:"starts,omitempty"`
+	// Ends is when it ends; for a job that waits, when it would if it started as Starts says, or now where that is not known.
 	Ends *JobEnds `json:"ends,omitempty"`
 	// Tries are all levels that were tried, for each metric.
 	Tries []JobTry `json:"tries,omitempty"`
@@ -64,8 +67,9 @@ type JobTry struct {
 	Message string `json:"message"`
 }
 
-// NewJobForecast makes the answer about the pod of a name.
-func NewJobForecast(name string, of *jobinsight.Answer) JobForecast {
+// NewJobForecast makes the answer about the pod of a name; start is when its quota has room, nil where that is not asked or not known, and missing
+// what could not be read.
+func NewJobForecast(name string, of *jobinsight.Answer, start *quotaview.Start, missing []string) JobForecast {
 	f := JobForecast{Job: of.Forecast.Kind, State: of.Forecast.State, RanSeconds: int64(of.Forecast.Ran / time.Second),
 		Confidence: of.Forecast.Confidence, Estimates: []JobEstimate{}, name: name}
 	requests := podrequest.Of(of.Pod).Requests
@@ -82,6 +86,7 @@ func NewJobForecast(name string, of *jobinsight.Answer) JobForecast {
 		}
 		f.Estimates = append(f.Estimates, each)
 	}
+	f.Starts = newJobStart(start, of.Now)
 	f.ends(of)
 	for i := range of.Tries {
 		try := &of.Tries[i]
@@ -93,6 +98,7 @@ func NewJobForecast(name string, of *jobinsight.Answer) JobForecast {
 	case of.Loss.Any():
 		f.Incomplete = append(f.Incomplete, "what was learned of jobs is damaged: "+of.Loss.String())
 	}
+	f.Incomplete = append(f.Incomplete, missing...)
 	return f
 }
 
@@ -108,6 +114,9 @@ func (f *JobForecast) ends(of *jobinsight.Answer) {
 	if d := of.Forecast.Of(jobinsight.Duration); d != nil && f.State == jobinsight.Pending {
 		seconds := func(of float64) time.Duration { return time.Duration(of) * time.Second }
 		f.Ends = at(seconds(d.Point), seconds(d.Low), seconds(d.High))
+		if s := f.Starts; s.known() {
+			f.Ends = &JobEnds{Point: s.Point.Add(seconds(d.Point)), Low: s.Low.Add(seconds(d.Low)), High: s.High.Add(seconds(d.High))}
+		}
 	}
 }
 
@@ -117,6 +126,7 @@ func Job(w io.Writer, f JobForecast, o Options) error {
 	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(f.name))+"; "+o.say(f.head()))
 	if len(f.Estimates) == 0 {
 		wrapped(&b, o, 2, o.say("nothing is known of jobs like this one yet"))
+		f.Starts.write(&b, o)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}
@@ -159,9 +169,13 @@ func (f *JobForecast) notes(w io.Writer, o Options) error {
 	var b strings.Builder
 	b.WriteString("\n")
 	wrapped(&b, o, 0, o.say(fmt.Sprintf("The intervals cover %.0f%% of the runs.", 100*f.Confidence)))
+	f.Starts.write(&b, o)
 	if e := f.Ends; e != nil {
 		format := "It ends at %s, between %s and %s."
-		if f.State == jobinsight.Pending {
+		switch {
+		case f.Starts.known():
+			format = wouldEnd
+		case f.State == jobinsight.Pending:
 			format = "It would end at %s, between %s and %s, if it started now."
 		}
 		wrapped(&b, o, 0, o.say(fmt.Sprintf(format, e.Point.Format(time.RFC3339), e.Low.Format(time.RFC3339), e.High.Format(time.RFC3339))))

@@ -29,7 +29,7 @@ func (s *Source) ExplainQuota(ctx context.Context, namespace, name string, limit
 		return answer, nil
 	}
 	in := quotaview.Input{Limit: limit}
-	missing, err := s.readQuotaInput(ctx, c, namespace, &in)
+	missing, err := s.readQuotaInput(ctx, c, namespace, &in, podListDrop)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +68,8 @@ func (c *clients) quotaExplanation(ctx context.Context, namespace, name string, 
 	return answer
 }
 
-// readQuotaInput reads what an explanation of a quota needs, and returns what it lacks.
-func (s *Source) readQuotaInput(ctx context.Context, c *clients, namespace string, in *quotaview.Input) ([]string, error) {
+// readQuotaInput reads what an explanation of a quota needs, of pods without what is dropped, and returns what it lacks.
+func (s *Source) readQuotaInput(ctx context.Context, c *clients, namespace string, in *quotaview.Input, drop dropped) ([]string, error) {
 	var divisionGaps, otherGaps gaps
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -82,7 +82,7 @@ func (s *Source) readQuotaInput(ctx context.Context, c *clients, namespace strin
 	})
 	group.Go(func() (err error) {
 		// Conditions say whether a resize in place is infeasible, and so what a pod requests.
-		in.Pods, err = c.pods(groupContext, selection{}, podListDrop)
+		in.Pods, err = c.pods(groupContext, selection{}, drop)
 		return divisionGaps.lacks(err, notDivided+", and so is who uses the quota")
 	})
 	group.Go(func() (err error) {

@@ -2,18 +2,20 @@ package live
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/jobinsight"
+	"koordinator.sh/koord/decision/scheduling/quotaview"
 	"koordinator.sh/koord/source"
 )
 
 var _ source.JobForecaster = (*Source)(nil)
 
 // ForecastJob reads the pod and what koord-manager learned of jobs.
-func (s *Source) ForecastJob(ctx context.Context, namespace, name string, confidence float64) (*jobinsight.Answer, error) {
+func (s *Source) ForecastJob(ctx context.Context, namespace, name string, confidence float64) (*source.JobForecast, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
@@ -28,8 +30,8 @@ func (s *Source) ForecastJob(ctx context.Context, namespace, name string, confid
 	return s.ForecastNewJob(ctx, pod, confidence)
 }
 
-// ForecastNewJob reads what koord-manager learned of jobs.
-func (s *Source) ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence float64) (*jobinsight.Answer, error) {
+// ForecastNewJob reads what koord-manager learned of jobs, and for a job that waits the quotas and who holds them.
+func (s *Source) ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence float64) (*source.JobForecast, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
@@ -38,7 +40,21 @@ func (s *Source) ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence
 	if err != nil {
 		return nil, err
 	}
-	return jobinsight.AnswerFrom(parts, pod, s.options.Clock.Now(), confidence), nil
+	out := &source.JobForecast{Answer: jobinsight.AnswerFrom(parts, pod, s.options.Clock.Now(), confidence)}
+	if !out.IsJob || out.Forecast.State != jobinsight.Pending || pod.Spec.NodeName != "" {
+		return out, nil
+	}
+	var in quotaview.Input
+	switch out.Missing, err = s.readQuotaInput(ctx, c, pod.Namespace, &in, podJobDrop); {
+	case hasCode(err, finding.NotInstalled): // then there are no quotas
+		out.Missing = nil
+		return out, nil
+	case err != nil:
+		out.Missing = []string{fmt.Sprintf("when its quota has room is unknown: %v", err)}
+		return out, nil
+	}
+	out.Start = quotaview.StartOf(in, pod, quotaview.Jobs{Store: out.Store, Now: out.Now, Confidence: confidence})
+	return out, nil
 }
 
 // jobInsight reads the parts of the store, one after the other: few clusters have a second one.

@@ -54,6 +54,8 @@ var (
 		2: podBriefDrop[2],
 		3: numbers(5, 6, 12, 13, 16).with(8, containerStateDrop).with(10, containerStateDrop),
 	}
+	// pod as what says which job it runs and how far that is: podListDrop with the names of owners.
+	podJobDrop = dropped{1: metadataDrop, 2: podListDrop[2], 3: podListDrop[3]}
 	// pod as what says to which gang it belongs: its labels, annotations and scheduling group.
 	podMemberDrop = dropped{
 		1: numbers(2, 5, 6, 7, 8, 9, 10, 13, 14, 17),

@@ -19,7 +19,7 @@ func (s *Source) VerifyQuotas(ctx context.Context, namespace, name string) (*dia
 		return nil, err
 	}
 	var in quotaview.Input
-	missing, err := s.readQuotaInput(ctx, c, namespace, &in)
+	missing, err := s.readQuotaInput(ctx, c, namespace, &in, podListDrop)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (s *Source) ForecastQuota(ctx context.Context, namespace, name string, edit
 		return nil, err
 	}
 	change := quotaview.Change{Input: quotaview.Input{Limit: limit}}
-	missing, err := s.readQuotaInput(ctx, c, namespace, &change.Input)
+	missing, err := s.readQuotaInput(ctx, c, namespace, &change.Input, podListDrop)
 	if err != nil {
 		return nil, err
 	}

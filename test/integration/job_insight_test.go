@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,11 +21,12 @@ import (
 
 const jobManifest = `apiVersion: v1
 kind: Pod
-metadata: {name: next, namespace: %s, annotations: {koordinator.sh/job-application: nightly}}
+metadata: {name: next, namespace: %s, annotations: {koordinator.sh/job-application: nightly, koordinator.sh/job-queue: reports}}
 spec: {containers: [{name: main, image: "registry.k8s.io/pause:3.10"}]}
 `
 
-// TestEndedJobsAreForecast: koord-manager learns from pods that end, and koordctl forecasts the next one of their kind.
+// TestEndedJobsAreForecast: koord-manager learns from pods that end, and koordctl forecasts the next one of their kind, and when the quota of one
+// that waits has room.
 func TestEndedJobsAreForecast(t *testing.T) {
 	const namespace, runs = "it-jobs", 4
 	_, err := client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
@@ -65,23 +67,72 @@ func TestEndedJobsAreForecast(t *testing.T) {
 		}
 		return fmt.Errorf("the forecast is %+v, want 10 minutes by %d runs", answer.Estimates, runs)
 	})
+	waitForQuota(t, namespace)
 }
 
-// runJob is a pod of a job that completes ten minutes after its start.
-func runJob(t *testing.T, namespace, name string) {
+// waitForQuota has a run hold all of a quota, for which another one waits: that starts ten minutes after the first.
+func waitForQuota(t *testing.T, namespace string) {
 	t.Helper()
-	_, err := client.CoreV1().Pods(namespace).Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{extension.AnnotationJobApplication: "nightly"}},
-		Spec: corev1.PodSpec{SchedulerName: "koord-scheduler", RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
-			Name: "main", Image: "registry.k8s.io/pause:3.10",
-			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}},
-		}}},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	elastic(t, namespace, "nightly", extension.RootQuotaName, "1", "1")
+	t.Cleanup(func() { abolish(t, namespace) })
+	for _, name := range []string{"holds", "waits"} {
+		pod := nightly(name, "1")
+		pod.Labels = map[string]string{extension.LabelQuotaName: "nightly"}
+		pod.Namespace = namespace
+		mustSubmit(t, pod)
+		if name == "holds" {
+			runningSince(t, namespace, name)
+		}
+	}
+	sandboxtest.Eventually(t, patience, func() error { return refusedWith(t, namespace, "waits", "KOORD1201") })
+	started := runningSince(t, namespace, "holds")
+	var answer struct {
+		Starts struct{ Low, Point, High time.Time }
+		Ends   struct{ Point time.Time }
+	}
+	if err := json.Unmarshal([]byte(koordctl(t, 0, "forecast", "job", "waits", "-n", namespace, "-o", "json").Stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
-	var start time.Time
-	sandboxtest.Eventually(t, time.Minute, func() error {
+	about := func(what string, at, want time.Time) {
+		if off := at.Sub(want); off < -20*time.Second || off > 20*time.Second {
+			t.Errorf("%s is forecast at %s, want about %s", what, at, want)
+		}
+	}
+	about("the start", answer.Starts.Point, started.Add(10*time.Minute))
+	about("the end", answer.Ends.Point, started.Add(20*time.Minute))
+	if answer.Starts.Low.After(answer.Starts.Point) || answer.Starts.High.Before(answer.Starts.Point) {
+		t.Errorf("the interval %s to %s does not contain %s", answer.Starts.Low, answer.Starts.High, answer.Starts.Point)
+	}
+	brief := koordctl(t, 0, "why", "pod/waits", "-n", namespace).Stdout
+	for _, want := range []string{"It has room at ", "when job holds has ended", "koordctl forecast job waits -n " + namespace} {
+		if !strings.Contains(brief, want) {
+			t.Errorf("why does not say %q:\n%s", want, brief)
+		}
+	}
+	for _, name := range []string{"holds", "waits"} {
+		if err := remove(t.Context(), namespace, name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// nightly is a pod of a job.
+func nightly(name, cpu string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{extension.AnnotationJobApplication: "nightly", extension.AnnotationJobQueue: "reports"}},
+		Spec: corev1.PodSpec{SchedulerName: "koord-scheduler", RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{
+			Name: "main", Image: "registry.k8s.io/pause:3.10",
+			Resources: corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}, Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)},
+			},
+		}}},
+	}
+}
+
+// runningSince waits until a pod runs, and returns since when.
+func runningSince(t *testing.T, namespace, name string) (start time.Time) {
+	t.Helper()
+	sandboxtest.Eventually(t, patience, func() error {
 		pod, err := client.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil || pod.Status.Phase != corev1.PodRunning || pod.Status.StartTime == nil {
 			return fmt.Errorf("pod %q does not run: %v", name, err)
@@ -89,6 +140,16 @@ func runJob(t *testing.T, namespace, name string) {
 		start = pod.Status.StartTime.Time
 		return nil
 	})
+	return start
+}
+
+// runJob is a pod of a job that completes ten minutes after its start.
+func runJob(t *testing.T, namespace, name string) {
+	t.Helper()
+	if _, err := client.CoreV1().Pods(namespace).Create(t.Context(), nightly(name, "100m"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	start := runningSince(t, namespace, name)
 	patch := fmt.Sprintf(`{"status": {"phase": "Succeeded", "containerStatuses": [{"name": "main", "image": "pause", "imageID": "", "ready": false, "restartCount": 0,
 		"state": {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": %q, "finishedAt": %q}}}]}}`,
 		start.UTC().Format(time.RFC3339), start.Add(10*time.Minute).UTC().Format(time.RFC3339))
