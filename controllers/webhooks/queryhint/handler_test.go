@@ -37,13 +37,13 @@ var now = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 // rig is a handler over a cluster of objects.
 type rig struct {
 	*Handler
-	t        *testing.T
+	t        testing.TB
 	client   client.Client
 	clock    *clocktesting.FakeClock
 	requests int
 }
 
-func newRig(t *testing.T, outlooks Outlooks, objects ...client.Object) *rig {
+func newRig(t testing.TB, outlooks Outlooks, objects ...client.Object) *rig {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, slov1alpha1.AddToScheme} {
@@ -125,7 +125,7 @@ func (r *rig) bind(pod *corev1.Pod, node string) {
 }
 
 // preferred are the nodes of the hint of a pod, and the reason why there are none.
-func preferred(t *testing.T, pod *corev1.Pod) (nodes []string, reason string) {
+func preferred(t testing.TB, pod *corev1.Pod) (nodes []string, reason string) {
 	t.Helper()
 	hint, err := extension.GetSchedulingHint(pod.Annotations)
 	if err != nil || hint == nil {
@@ -298,5 +298,27 @@ func TestNodesWhoseMemoryIsPredictedToBecomeHotAreLeftOut(t *testing.T) {
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// BenchmarkHandle hints a worker in a cluster of 5,000 nodes with 200 workers.
+func BenchmarkHandle(b *testing.B) {
+	used := map[string]int{}
+	for i := range 5000 {
+		used[fmt.Sprint("node-", i)] = i % 100
+	}
+	r := newRig(b, nil, nodes(used)...)
+	for i := range 200 {
+		pod := podOf(extension.LabelQueryWorker, "trino")
+		r.requests++
+		r.bind(pod, fmt.Sprint("node-", i))
+	}
+	if _, err := r.Nodes.all(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	pod := podOf(extension.LabelQueryWorker, "trino")
+	b.ReportAllocs()
+	for b.Loop() {
+		r.create(pod)
 	}
 }
