@@ -30,6 +30,7 @@ func (d *pod) podText(width int) []string {
 		lines = append(lines, "   "+st.Bold.Render(line))
 	}
 	lines = append(lines, d.podFacts(&status.Pod, width)...)
+	lines = append(lines, d.sentence(printer.HintInShort(status.Pod.Hint), width)...)
 	lines = append(lines, d.groupsText(status, width)...)
 	lines = append(lines, d.fixText(status.Fix, width)...)
 	lines = append(lines, d.sentence(printer.BeyondRights(status), width)...)

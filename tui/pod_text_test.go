@@ -126,6 +126,14 @@ func TestTheExplanationOfAPod(t *testing.T) {
 			}(),
 			want: []string{"Not shown: 30 nodes, which you do not have permission to get"},
 		},
+		"a scheduling hint and the node that it prefers most": {
+			pod: func() *podExplanationBuilder {
+				b := web()
+				b.Status.Pod.Hint = &diagnostics.PodHint{Summary: "the hint prefers 2 nodes", Preferred: []diagnostics.HintedNode{{Node: "node-3", Message: "0 workers"}, {Node: "node-4"}}}
+				return b
+			}(),
+			want: []string{"the hint prefers 2 nodes; first node-3: 0 workers"},
+		},
 		"a finding has its hint and its code": {
 			pod: func() *podExplanationBuilder {
 				b := web()

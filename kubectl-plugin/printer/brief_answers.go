@@ -33,7 +33,9 @@ func BriefPod(e *diagnosticsv1alpha1.PodExplanation) Brief {
 		}
 	}
 	a.add(s.Findings)
-	a.Evidence = append(a.Evidence, hintInShort(s.Pod.Hint)...)
+	if text := HintInShort(s.Pod.Hint); text != "" {
+		a.Evidence = append(a.Evidence, text)
+	}
 	a.Next = append(a.Next, explainCommand(kind, namespace, name))
 	return a
 }

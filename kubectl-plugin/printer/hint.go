@@ -66,13 +66,13 @@ func (t *table) rest(count int, reason string) {
 	}
 }
 
-// hintInShort is the hint of a pod in one line, with the node that it prefers most; none where a finding says it.
-func hintInShort(h *diagnosticsv1alpha1.PodHint) []string {
-	if h == nil || h.Code != "" {
-		return nil
+// HintInShort is the hint of a pod in one sentence, with the node that it prefers most; empty where there is none, or a finding says it.
+func HintInShort(h *diagnosticsv1alpha1.PodHint) string {
+	switch {
+	case h == nil || h.Code != "":
+		return ""
+	case len(h.Preferred) == 0 || h.Preferred[0].Message == "":
+		return h.Summary
 	}
-	if len(h.Preferred) == 0 || h.Preferred[0].Message == "" {
-		return []string{h.Summary}
-	}
-	return []string{h.Summary + "; first " + h.Preferred[0].Node + ": " + h.Preferred[0].Message}
+	return fmt.Sprintf("%s; first %s: %s", h.Summary, h.Preferred[0].Node, h.Preferred[0].Message)
 }
