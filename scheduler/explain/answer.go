@@ -24,7 +24,7 @@ const (
 // answer finds out which question is asked, from the state the pod is in.
 func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1alpha1.PodExplanationSpec, may disclosure.Access) (*diagnosticsv1alpha1.PodExplanationStatus, error) {
 	sim := e.simulations[pod.Spec.SchedulerName]
-	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, sim)}
+	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, sim, e.config.Now())}
 	pod, assumed := e.assumed(pod)
 	status.Pod.NodeName = pod.Spec.NodeName
 	status.Findings = schedulinghint.Findings(pod, status.Pod.Hint)

@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
@@ -11,7 +13,7 @@ import (
 )
 
 // factsOf repeats what the scheduler goes by.
-func factsOf(pod *corev1.Pod, sim *simulation) diagnosticsv1alpha1.PodFacts {
+func factsOf(pod *corev1.Pod, sim *simulation, now time.Time) diagnosticsv1alpha1.PodFacts {
 	facts := diagnosticsv1alpha1.PodFacts{
 		ReservationName: decision.NameOf(pod),
 		Namespace:       pod.Namespace, Name: pod.Name, Phase: pod.Status.Phase,
@@ -20,7 +22,7 @@ func factsOf(pod *corev1.Pod, sim *simulation) diagnosticsv1alpha1.PodFacts {
 		Priority:      pod.Spec.Priority,
 		SchedulerName: pod.Spec.SchedulerName,
 		Requests:      resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}),
-		Hint:          schedulinghint.Explain(pod),
+		Hint:          schedulinghint.Explain(pod, now),
 	}
 	if !pod.CreationTimestamp.IsZero() {
 		facts.CreatedAt = &pod.CreationTimestamp

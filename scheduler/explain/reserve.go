@@ -43,7 +43,7 @@ func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodE
 	if decision.Pending(object) {
 		return pod, nil, nil
 	}
-	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, e.simulations[pod.Spec.SchedulerName])}
+	status := &diagnosticsv1alpha1.PodExplanationStatus{Pod: factsOf(pod, e.simulations[pod.Spec.SchedulerName], e.config.Now())}
 	if decision.Active(object) {
 		status.Verdict, status.Pod.NodeName = diagnosticsv1alpha1.PodBound, object.Status.NodeName
 		status.Summary = fmt.Sprintf("available on %s%s", object.Status.NodeName, usageOf(reservations.UserCount(object.UID)))

@@ -41,7 +41,7 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 		Spec:       diagnosticsv1alpha1.PodExplanationSpec{PodName: in.Pod.Name, History: in.History},
 	}
 	s := &answer.Status
-	s.Pod = facts(in.Pod, policy)
+	s.Pod = facts(in.Pod, policy, in.Now)
 	s.Findings = schedulinghint.Findings(in.Pod, s.Pod.Hint)
 	if in.Unknown.Has(unknown.SchedulerConfiguration) {
 		s.Pod.EstimatedUsage = nil // the factors of the estimate are not known
@@ -74,14 +74,14 @@ func ExplainPod(in PodSnapshot) *diagnosticsv1alpha1.PodExplanation {
 	return answer
 }
 
-func facts(pod *corev1.Pod, policy *loadaware.Policy) diagnosticsv1alpha1.PodFacts {
+func facts(pod *corev1.Pod, policy *loadaware.Policy, now time.Time) diagnosticsv1alpha1.PodFacts {
 	requests := podrequest.Of(pod)
 	created := pod.CreationTimestamp
 	f := diagnosticsv1alpha1.PodFacts{
 		Namespace: pod.Namespace, Name: pod.Name, QoSClass: string(requests.QoS), PriorityBand: string(requests.Band),
 		Priority: pod.Spec.Priority, SchedulerName: pod.Spec.SchedulerName, NodeName: pod.Spec.NodeName, Phase: pod.Status.Phase,
 		Requests: nodefit.RequestsOf(pod), EstimatedUsage: policy.ResourceList(policy.Estimate(pod).Usage),
-		Hint: schedulinghint.Explain(pod),
+		Hint: schedulinghint.Explain(pod, now),
 	}
 	if !created.IsZero() {
 		f.CreatedAt = &created

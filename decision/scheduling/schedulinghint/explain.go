@@ -2,6 +2,7 @@ package schedulinghint
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,8 +15,8 @@ import (
 // listed bounds the nodes of an explanation.
 const listed = 100
 
-// Explain says which hint a pod has, who wrote it, and what its writer noted of each node; nil for a pod without a hint.
-func Explain(pod *corev1.Pod) *diagnosticsv1alpha1.PodHint {
+// Explain says which hint a pod has at a time, who wrote it, and what its writer noted of each node; nil for a pod without a hint.
+func Explain(pod *corev1.Pod, now time.Time) *diagnosticsv1alpha1.PodHint {
 	hint, err := extension.GetSchedulingHint(pod.Annotations)
 	if err != nil {
 		return &diagnosticsv1alpha1.PodHint{Summary: fmt.Sprintf("the scheduling hint cannot be read: %v", err), Code: string(finding.SchedulingHintInvalid)}
@@ -33,6 +34,9 @@ func Explain(pod *corev1.Pod) *diagnosticsv1alpha1.PodHint {
 		return out
 	}
 	note(out, hint, query)
+	if pod.Spec.NodeName == "" && len(hint.PreferredNodeNames) > 0 && Expired(query.Time.Time, now) {
+		out.Summary = fmt.Sprintf("%s; it is older than %s and does not count anymore", out.Summary, Lasting)
+	}
 	return out
 }
 

@@ -85,7 +85,7 @@ func TestExplain(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Explain(test.pod)
+			got := Explain(test.pod, at.Add(Lasting))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("explanation (-want +got):\n%s", diff)
 			}
@@ -95,6 +95,10 @@ func TestExplain(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.wantCodes, codes); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			late := Explain(test.pod, at.Add(Lasting+time.Second))
+			if expires := got != nil && got.Writer != "" && len(got.Preferred) > 0; expires != (late != nil && strings.HasSuffix(late.Summary, "does not count anymore")) {
+				t.Errorf("of an old hint it is said: %+v", late)
 			}
 			bound := test.pod.DeepCopy()
 			bound.Spec.NodeName = "b"
@@ -107,7 +111,7 @@ func TestExplain(t *testing.T) {
 
 func TestGarbageIsExplained(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationSchedulingHint: `]`}}}
-	got := Explain(pod)
+	got := Explain(pod, time.Time{})
 	if got == nil || got.Code != string(finding.SchedulingHintInvalid) || !strings.HasPrefix(got.Summary, "the scheduling hint cannot be read: decode annotation") {
 		t.Errorf("got %+v", got)
 	}
@@ -120,7 +124,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add(`{"nodeNames":["a"],"preferredNodeNames":["b"],"extensions":{"query":{"writer":"koord-manager","nodes":[{"name":"b"}]}}}`)
 	f.Fuzz(func(t *testing.T, value string) {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationSchedulingHint: value}}}
-		if got := Explain(pod); got != nil && (got.Summary == "" || len(got.Only) > listed || len(got.Preferred) > listed) {
+		if got := Explain(pod, time.Now()); got != nil && (got.Summary == "" || len(got.Only) > listed || len(got.Preferred) > listed) {
 			t.Errorf("got %+v", got)
 		}
 	})

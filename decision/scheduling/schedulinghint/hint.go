@@ -3,6 +3,7 @@ package schedulinghint
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -15,6 +16,22 @@ type Hint struct {
 	Only sets.Set[string]
 	// Preferred are the nodes to prefer, best first, mapped to their place from 0.
 	Preferred map[string]int
+	// Written is when koord-manager wrote the hint; zero for a hint of anybody else.
+	Written time.Time
+}
+
+// Lasting is how long nodes are preferred by what koord-manager knew of them when it wrote a hint.
+const Lasting = 15 * time.Minute
+
+// Expired is true for a hint of koord-manager that is too old to go by.
+func Expired(written, now time.Time) bool { return !written.IsZero() && now.Sub(written) > Lasting }
+
+// At is what of a hint counts at a time: one that has expired prefers nothing.
+func (h Hint) At(now time.Time) Hint {
+	if Expired(h.Written, now) {
+		h.Preferred = nil
+	}
+	return h
 }
 
 // Parse reads the hint of a pod from its annotations. A hint that cannot be read, or names more than limit nodes in one
@@ -31,6 +48,9 @@ func Parse(annotations map[string]string, limit int64) (Hint, error) {
 		return Hint{}, fmt.Errorf(tooLong+"prefers %d nodes, more than maxHintNodes %d", len(given.PreferredNodeNames), limit)
 	}
 	hint := Hint{}
+	if query, err := extension.GetQueryHint(given); err == nil && query != nil && query.Writer == extension.QueryHintWriter {
+		hint.Written = query.Time.Time
+	}
 	if len(given.NodeNames) > 0 {
 		hint.Only = sets.New(given.NodeNames...)
 	}

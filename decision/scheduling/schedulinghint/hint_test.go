@@ -3,8 +3,11 @@ package schedulinghint
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"koordinator.sh/koord/api/extension"
@@ -62,6 +65,34 @@ func TestScoresFollowTheOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a", "b", "c"}, hint.InOrder()); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
+	}
+}
+
+func TestHintsOfTheManagerExpire(t *testing.T) {
+	written := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	pod := hinted(t, extension.SchedulingHint{NodeNames: []string{"a"}, PreferredNodeNames: []string{"a"}}, extension.QueryHint{Writer: extension.QueryHintWriter, Time: metav1.NewTime(written)})
+	other := hinted(t, extension.SchedulingHint{PreferredNodeNames: []string{"a"}}, extension.QueryHint{Writer: "somebody", Time: metav1.NewTime(written)})
+	tests := map[string]struct {
+		pod   *corev1.Pod
+		after time.Duration
+		want  int
+	}{
+		"at first":                          {pod, 0, 1},
+		"as long as it lasts":               {pod, Lasting, 1},
+		"afterwards":                        {pod, Lasting + time.Second, 0},
+		"a hint of anybody else never does": {other, 24 * time.Hour, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			hint, err := Parse(test.pod.Annotations, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := hint.At(written.Add(test.after))
+			if len(got.Preferred) != test.want || len(got.Only) != len(hint.Only) {
+				t.Errorf("the hint is %+v, want %d preferred nodes", got, test.want)
+			}
+		})
 	}
 }
 

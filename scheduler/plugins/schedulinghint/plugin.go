@@ -3,6 +3,7 @@ package schedulinghint
 import (
 	"context"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,6 +24,7 @@ const stateKey fwk.StateKey = "koordinator.sh/" + Name
 // Plugin implements SchedulingHint for one profile. It is safe for concurrent use.
 type Plugin struct {
 	limit int64
+	now   func() time.Time
 }
 
 var (
@@ -40,7 +42,7 @@ func New(_ context.Context, object runtime.Object, _ fwk.Handle) (fwk.Plugin, er
 	if err != nil {
 		return nil, err
 	}
-	return &Plugin{limit: *args.MaxHintNodes}, nil
+	return &Plugin{limit: *args.MaxHintNodes, now: time.Now}, nil
 }
 
 // Name implements Plugin of the scheduling framework.
@@ -52,13 +54,14 @@ type remembered struct{ schedulinghint.Hint }
 // Clone implements StateData; a hint does not change.
 func (r remembered) Clone() fwk.StateData { return r }
 
-// PreFilter restricts the pod to the nodes of its hint.
+// PreFilter restricts the pod to the nodes of its hint, and forgets preferences that have expired.
 func (p *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *corev1.Pod, _ []fwk.NodeInfo) (result *fwk.PreFilterResult, status *fwk.Status) {
 	defer recovery.Status(Name, recovery.PreFilter, pod, &status)
 	hint, err := schedulinghint.Parse(pod.Annotations, p.limit)
 	if err != nil {
 		return nil, fwk.NewStatus(fwk.UnschedulableAndUnresolvable, err.Error())
 	}
+	hint = hint.At(p.now())
 	if hint.Only == nil && hint.Preferred == nil {
 		return nil, fwk.NewStatus(fwk.Skip)
 	}

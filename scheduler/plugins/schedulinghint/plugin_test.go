@@ -3,6 +3,7 @@ package schedulinghint
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -33,6 +34,21 @@ func podHinting(hint string) *corev1.Pod {
 		pod.Annotations = map[string]string{extension.AnnotationSchedulingHint: hint}
 	}
 	return pod
+}
+
+func TestExpiredHintsOfTheManagerPreferNothing(t *testing.T) {
+	plugin := newPlugin(t)
+	pod := podHinting(`{"preferredNodeNames":["a"],"extensions":{"query":{"writer":"koord-manager","time":"2026-03-04T05:06:07Z"}}}`)
+	for hour, want := range map[int]fwk.Code{5: fwk.Success, 6: fwk.Skip} {
+		plugin.now = func() time.Time { return time.Date(2026, 3, 4, hour, 10, 0, 0, time.UTC) }
+		state := framework.NewCycleState()
+		if _, status := plugin.PreFilter(t.Context(), state, pod, nil); status.Code() != want {
+			t.Errorf("at %d:10 PreFilter %v, want code %v", hour, status, want)
+		}
+		if got := len(plugin.Propose(t.Context(), state, pod)); (got == 0) != (want == fwk.Skip) {
+			t.Errorf("at %d:10 %d nodes are proposed", hour, got)
+		}
+	}
 }
 
 func TestHints(t *testing.T) {
