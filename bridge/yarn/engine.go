@@ -73,7 +73,8 @@ func (e *Engine) belongs(annotations map[string]string) bool {
 // Keys are the node IDs of the pods of NodeManagers, the oldest pod's first, and then the one that the node itself is annotated with, for a
 // NodeManager that is not a pod.
 func (e *Engine) Keys(node *corev1.Node, agents []*corev1.Pod) []string {
-	return engine.KeysOf(node, agents, e.ofPod, func(node *corev1.Node) []string { return e.annotated(node.Annotations) })
+	ofPod := func(pod *corev1.Pod) []string { return e.ofPod(pod, node) }
+	return engine.KeysOf(node, agents, ofPod, func(node *corev1.Node) []string { return e.annotated(node.Annotations) })
 }
 
 func (e *Engine) annotated(annotations map[string]string) []string {
@@ -85,12 +86,12 @@ func (e *Engine) annotated(annotations map[string]string) []string {
 
 // ofPod are the IDs of a NodeManager: the one that its pod is annotated with, or else those that the ResourceManager knows with a host that is
 // the pod's. While it knows none, the key is one that it never has, so that the node still counts as one with an agent.
-func (e *Engine) ofPod(pod *corev1.Pod) []string {
+func (e *Engine) ofPod(pod *corev1.Pod, node *corev1.Node) []string {
 	if _, says := pod.Annotations[extension.AnnotationYARNNodeID]; says {
 		return e.annotated(pod.Annotations)
 	}
 	var keys []string
-	hosts := hostsOf(pod)
+	hosts := hostsOf(pod, node)
 	for key, id := range e.ids {
 		if slices.Contains(hosts, id.Host) {
 			keys = append(keys, key)
@@ -104,8 +105,8 @@ func (e *Engine) ofPod(pod *corev1.Pod) []string {
 }
 
 // hostsOf are the names under which a NodeManager in a pod may register: its addresses, its hostname, with the domain of a StatefulSet or
-// without, and the node's name where the pod uses the node's network.
-func hostsOf(pod *corev1.Pod) []string {
+// without, and the names and addresses of the node where the pod uses the node's network: it is the resolver of the node that names it.
+func hostsOf(pod *corev1.Pod, node *corev1.Node) []string {
 	hostname := pod.Spec.Hostname
 	if hostname == "" {
 		hostname = pod.Name
@@ -116,7 +117,10 @@ func hostsOf(pod *corev1.Pod) []string {
 		hosts = append(hosts, qualified, qualified+".svc", qualified+".svc.cluster.local")
 	}
 	if pod.Spec.HostNetwork {
-		hosts = append(hosts, pod.Spec.NodeName)
+		hosts = append(hosts, node.Name)
+		for _, address := range node.Status.Addresses {
+			hosts = append(hosts, address.Address)
+		}
 	}
 	return slices.DeleteFunc(hosts, func(host string) bool { return host == "" })
 }

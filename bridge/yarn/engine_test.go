@@ -15,7 +15,7 @@ import (
 // TestKeys: which NodeManagers of a ResourceManager run on a node.
 func TestKeys(t *testing.T) {
 	rm := start(t)
-	for _, host := range []string{"annotated", "10.0.0.7", "nm-0.nm.yarn.svc.cluster.local", "worker-1", "nm-old", "nm-young"} {
+	for _, host := range []string{"annotated", "10.0.0.7", "nm-0.nm.yarn.svc.cluster.local", "worker-1", "worker-1.example.com", "nm-old", "nm-young"} {
 		rm.SetNode(yarn.Node{ID: yarn.NodeID{Host: host, Port: 8041}, State: yarn.StateRunning})
 	}
 	e := yarn.NewEngine(yarn.Cluster{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{rm.Addresses("")}}, yarn.Caller{User: "yarn"}, 5*time.Second)
@@ -41,12 +41,14 @@ func TestKeys(t *testing.T) {
 		node map[string]string
 		want []string
 	}{
-		"a pod that says its ID":                {pods: []*corev1.Pod{pod("a", annotated("annotated:8041", ""))}, want: []string{"annotated:8041"}},
-		"a pod of another cluster":              {pods: []*corev1.Pod{pod("a", annotated("annotated:8041", "other"))}},
-		"a pod that says nonsense":              {pods: []*corev1.Pod{pod("nm-old", annotated("nonsense", ""))}},
-		"a pod by its address":                  {pods: []*corev1.Pod{pod("a", func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.7" })}, want: []string{"10.0.0.7:8041"}},
-		"a pod of a StatefulSet":                {pods: []*corev1.Pod{pod("nm-0", func(p *corev1.Pod) { p.Spec.Subdomain = "nm" })}, want: []string{"nm-0.nm.yarn.svc.cluster.local:8041"}},
-		"a pod in the network of its node":      {pods: []*corev1.Pod{pod("a", func(p *corev1.Pod) { p.Spec.HostNetwork = true })}, want: []string{"worker-1:8041"}},
+		"a pod that says its ID":   {pods: []*corev1.Pod{pod("a", annotated("annotated:8041", ""))}, want: []string{"annotated:8041"}},
+		"a pod of another cluster": {pods: []*corev1.Pod{pod("a", annotated("annotated:8041", "other"))}},
+		"a pod that says nonsense": {pods: []*corev1.Pod{pod("nm-old", annotated("nonsense", ""))}},
+		"a pod by its address":     {pods: []*corev1.Pod{pod("a", func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.7" })}, want: []string{"10.0.0.7:8041"}},
+		"a pod of a StatefulSet":   {pods: []*corev1.Pod{pod("nm-0", func(p *corev1.Pod) { p.Spec.Subdomain = "nm" })}, want: []string{"nm-0.nm.yarn.svc.cluster.local:8041"}},
+		"a pod in the network of its node": {
+			pods: []*corev1.Pod{pod("a", func(p *corev1.Pod) { p.Spec.HostNetwork = true })}, want: []string{"worker-1.example.com:8041", "worker-1:8041"},
+		},
 		"not by the node without its network":   {pods: []*corev1.Pod{pod("a", func(*corev1.Pod) {})}, want: []string{"a:unknown"}},
 		"the older of two first":                {pods: []*corev1.Pod{pod("nm-young", as(2)), pod("nm-old", as(1))}, want: []string{"nm-old:8041", "nm-young:8041"}},
 		"a node that says the ID, without pods": {node: map[string]string{extension.AnnotationYARNNodeID: "annotated:8041"}, want: []string{"annotated:8041"}},
@@ -58,6 +60,7 @@ func TestKeys(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker-1", Annotations: test.node}}
+			node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalDNS, Address: "worker-1.example.com"}}
 			if diff := cmp.Diff(test.want, e.Keys(node, test.pods)); diff != "" {
 				t.Errorf("Keys() (-want +got):\n%s", diff)
 			}
