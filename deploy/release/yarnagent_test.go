@@ -5,10 +5,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/agent/yarnagent"
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/api/extension"
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	decision "koordinator.sh/koord/decision/config/configuration"
 )
 
 // argumentsOf are the arguments of the only container of a DaemonSet of a release; nil where there is none.
@@ -65,5 +72,48 @@ func TestTheYARNAgentNeedsKoordlet(t *testing.T) {
 	}
 	if _, err := renderRelease(t.Context(), options); err == nil || !strings.Contains(err.Error(), "koordlet.enabled") {
 		t.Errorf("renderRelease() = %v", err)
+	}
+}
+
+// TestTheContainersOfYARNAreAHostApplication where koord-yarn-agent is installed, unless the values say otherwise.
+func TestTheContainersOfYARNAreAHostApplication(t *testing.T) {
+	own := map[string]any{"applications": []any{map[string]any{"name": "mine"}}}
+	for name, test := range map[string]struct {
+		path  string
+		data  map[string]any
+		agent bool
+		want  string
+	}{
+		"without the agent":     {},
+		"by default":            {agent: true, want: "hadoop-yarn/"},
+		"in another cgroup":     {agent: true, path: "kubepods/besteffort/yarn/", want: "yarn/"},
+		"in a cgroup of slices": {agent: true, path: "kubepods.slice/kubepods-besteffort.slice/yarn", want: "yarn/"},
+		"the values' own":       {agent: true, data: map[string]any{configuration.HostApplicationConfigKey: own}, want: "mine"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			values := map[string]any{"yarnAgent": map[string]any{"enabled": test.agent, "containerCgroupPath": test.path}, "sloControllerConfig": map[string]any{"data": test.data}}
+			data := into[corev1.ConfigMap](t, objectsOf(t, renderForTest(t, values)), "ConfigMap", "slo-controller-config").Data
+			if found := decision.Validate(decision.Input{Data: data}); decision.HasErrors(found) {
+				t.Errorf("the configuration has errors: %+v", found)
+			}
+			got := configuration.HostApplicationCfg{}
+			if err := yaml.Unmarshal([]byte(data[configuration.HostApplicationConfigKey]), &got); err != nil {
+				t.Fatal(err)
+			}
+			var want []slov1alpha1.HostApplicationSpec
+			switch test.want {
+			case "":
+			case "mine":
+				want = []slov1alpha1.HostApplicationSpec{{Name: "mine"}}
+			default:
+				want = []slov1alpha1.HostApplicationSpec{{
+					Name: "yarn-task", Priority: extension.PriorityBatch, QoS: extension.QoSBE,
+					CgroupPath: &slov1alpha1.CgroupPath{Base: slov1alpha1.CgroupBaseTypeKubeBesteffort, RelativePath: test.want},
+				}}
+			}
+			if diff := cmp.Diff(want, got.Applications); diff != "" {
+				t.Errorf("host applications (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
