@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ const (
 	listAge = time.Second
 	// healthyPeriods is how many times the period of synchronization the list may be old for the agent to be healthy.
 	healthyPeriods = 3
+	millisPerCore  = 1000
 )
 
 // Labels of containers.
@@ -43,6 +45,8 @@ type agent struct {
 	clock   clock.WithTicker
 	period  time.Duration
 	grace   time.Duration
+	// perVCore is what one vcore stands for, in milli-cores.
+	perVCore int64
 
 	// mu is held while the NodeManager is asked and processes are moved, so that one answer serves all who wait.
 	mu sync.Mutex
@@ -65,6 +69,7 @@ func newAgent(options *Options, tree Tree, proc files.FS, layout cgroup.Layout) 
 		manager: newNodeManager(options.NodeManagerEndpoint), process: processes{proc: proc, layout: layout}, clock: options.Clock,
 		groups: groups{tree: tree, layout: layout, above: above, complete: options.SyncMemoryCgroup},
 		period: options.SyncCgroupPeriod, grace: options.KillGracePeriod, adopted: map[string]bool{},
+		perVCore: int64(math.Ceil(millisPerCore / options.VCoresPerCore)),
 	}, nil
 }
 
@@ -203,11 +208,11 @@ func (a *agent) describe(t *task) (copilot.Container, bool) {
 		// Of an application that loses its master, all containers are lost: it goes after them.
 		labels[labelMaster], priority = "true", band.Default+1
 	}
-	const milli, mebi = 1000, 1 << 20
+	const mebi = 1 << 20
 	return copilot.Container{
 		Name: t.ID, Namespace: name, UID: t.ID, Labels: labels, Priority: priority, CreateTimestamp: a.process.started(pids), CgroupDir: at, HostNetwork: true,
 		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			extension.BatchCPU:    *resource.NewQuantity(int64(t.VCores)*milli, resource.DecimalSI),
+			extension.BatchCPU:    *resource.NewQuantity(int64(t.VCores)*a.perVCore, resource.DecimalSI),
 			extension.BatchMemory: *resource.NewQuantity(int64(t.MiB)*mebi, resource.BinarySI),
 		}},
 	}, true

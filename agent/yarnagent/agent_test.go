@@ -61,6 +61,21 @@ func TestContainersAreAdoptedIntoBestEffortCgroups(t *testing.T) {
 	})
 }
 
+func TestVCoresThatAreLessThanACore(t *testing.T) {
+	onBoth(t, func(r *rig) {
+		r.perVCore = 250
+		r.manager.has(first, 2, 1024)
+		r.start(first, "sleep", "300")
+		got, err := r.serve().Containers(r.Context())
+		if err != nil || len(got) != 1 {
+			r.Fatalf("containers = %+v, %v; want one", got, err)
+		}
+		if amount := copilot.AmountOf(got[0].Resources.Requests); amount != (podrequest.Amount{MilliCPU: 500, Memory: 1 << 30}) {
+			r.Errorf("resources = %+v", amount)
+		}
+	})
+}
+
 func TestAContainerIsKilledWithAllItsProcesses(t *testing.T) {
 	onBoth(t, func(r *rig) {
 		r.manager.has(first, 1, 512)

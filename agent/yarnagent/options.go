@@ -30,6 +30,8 @@ type Options struct {
 	KubeletCgroupRoot string
 	// SyncMemoryCgroup moves containers that the NodeManager put into a CPU cgroup alone into the other hierarchies, too.
 	SyncMemoryCgroup bool
+	// VCoresPerCore is how many vcores of the NodeManager stand for one core, 0.01 to 100.
+	VCoresPerCore float64
 	// SyncCgroupPeriod is how often processes of containers are looked for, 1s to 10m.
 	SyncCgroupPeriod time.Duration
 	// KillGracePeriod is how long processes have to end after SIGTERM, at most 2s: koordlet waits 10s for a kill, SIGKILL included.
@@ -42,7 +44,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		ServerEndpoint: DefaultEndpoint, NodeManagerEndpoint: "localhost:8042", CgroupRoot: "/sys/fs/cgroup", Proc: "/proc", KubeletCgroupRoot: "/",
-		SyncMemoryCgroup: true, SyncCgroupPeriod: 10 * time.Second, KillGracePeriod: 250 * time.Millisecond, Clock: clock.RealClock{},
+		SyncMemoryCgroup: true, VCoresPerCore: 1, SyncCgroupPeriod: 10 * time.Second, KillGracePeriod: 250 * time.Millisecond, Clock: clock.RealClock{},
 	}
 }
 
@@ -57,6 +59,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.KubeletCgroupRoot, "kubelet-cgroup-root", o.KubeletCgroupRoot, "Kubelet's own --cgroup-root")
 	flags.BoolVar(&o.SyncMemoryCgroup, "sync-memory-cgroup", o.SyncMemoryCgroup,
 		"Move containers that the NodeManager put into a CPU cgroup alone, as that of Hadoop 2 does, into the other hierarchies")
+	flags.Float64Var(&o.VCoresPerCore, "vcores-per-core", o.VCoresPerCore,
+		"How many vcores stand for one core: yarn.nodemanager.resource.pcores-vcores-multiplier of the cluster, 0.01 to 100")
 	flags.DurationVar(&o.SyncCgroupPeriod, "sync-cgroup-period", o.SyncCgroupPeriod, "Interval between looking for processes of containers, 1s to 10m")
 	flags.DurationVar(&o.KillGracePeriod, "kill-grace-period", o.KillGracePeriod, "How long the processes of a container have to end after SIGTERM, at most 2s")
 }
@@ -69,6 +73,9 @@ func (o *Options) Validate() error {
 	}
 	if _, _, err := net.SplitHostPort(o.NodeManagerEndpoint); err != nil {
 		problems = append(problems, fmt.Errorf("--node-manager-endpoint %q must be HOST:PORT: %w", o.NodeManagerEndpoint, err))
+	}
+	if !(o.VCoresPerCore >= 0.01 && o.VCoresPerCore <= 100) { // in this form also for NaN
+		problems = append(problems, fmt.Errorf("--vcores-per-core %g must be between 0.01 and 100", o.VCoresPerCore))
 	}
 	if o.SyncCgroupPeriod < time.Second || o.SyncCgroupPeriod > 10*time.Minute {
 		problems = append(problems, fmt.Errorf("--sync-cgroup-period %s must be between 1s and 10m", o.SyncCgroupPeriod))

@@ -169,23 +169,33 @@ func TestLoadClusters(t *testing.T) {
 	}{
 		"one, by its host": {
 			files: map[string]string{"yarn-site.xml": `<configuration><property><name>yarn.resourcemanager.hostname</name><value>rm</value></property></configuration>`},
-			want:  []yarn.Cluster{{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{{Client: "rm:8032", Admin: "rm:8033", Web: "http://rm:8088"}}}},
+			want:  []yarn.Cluster{{Name: yarn.DefaultCluster, MilliCPUPerVCore: 1000, ResourceManagers: []yarn.Addresses{{Client: "rm:8032", Admin: "rm:8033", Web: "http://rm:8088"}}}},
 		},
 		"two, of another cluster": {
 			files: map[string]string{"big.yarn-site.xml": ha},
-			want: []yarn.Cluster{{Name: "big", ResourceManagers: []yarn.Addresses{
+			want: []yarn.Cluster{{Name: "big", MilliCPUPerVCore: 1000, ResourceManagers: []yarn.Addresses{
 				{ID: "rm1", Client: "one:8032", Admin: "one:8033", Web: "http://one:8088"}, {ID: "rm2", Client: "two:1", Admin: "zwei:2"}}}},
+		},
+		"with three vcores in a core": {
+			files: map[string]string{"yarn-site.xml": `<configuration><property><name>yarn.resourcemanager.hostname</name><value>rm</value></property>
+<property><name>yarn.nodemanager.resource.pcores-vcores-multiplier</name><value>3.0</value></property></configuration>`},
+			want: []yarn.Cluster{{Name: yarn.DefaultCluster, MilliCPUPerVCore: 334, ResourceManagers: []yarn.Addresses{{Client: "rm:8032", Admin: "rm:8033", Web: "http://rm:8088"}}}},
+		},
+		"with no vcores in a core": {
+			files: map[string]string{"yarn-site.xml": `<configuration><property><name>yarn.resourcemanager.hostname</name><value>rm</value></property>
+<property><name>yarn.nodemanager.resource.pcores-vcores-multiplier</name><value>0</value></property></configuration>`},
+			wantErr: `yarn.nodemanager.resource.pcores-vcores-multiplier is "0"; want a number between 0.01 and 100`,
 		},
 		"with TLS": {
 			files: map[string]string{"yarn-site.xml": `<configuration><property><name>yarn.resourcemanager.hostname</name><value>rm</value></property>
 <property><name>yarn.http.policy</name><value>HTTPS_ONLY</value></property></configuration>`},
-			want: []yarn.Cluster{{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{{Client: "rm:8032", Admin: "rm:8033", Web: "https://rm:8090"}}}},
+			want: []yarn.Cluster{{Name: yarn.DefaultCluster, MilliCPUPerVCore: 1000, ResourceManagers: []yarn.Addresses{{Client: "rm:8032", Admin: "rm:8033", Web: "https://rm:8090"}}}},
 		},
 		"what core-site.xml makes final": {
 			files: map[string]string{
 				"core-site.xml": `<configuration><property><name>yarn.resourcemanager.hostname</name><value>fixed</value><final>true</final></property></configuration>`,
 				"yarn-site.xml": `<configuration><property><name>yarn.resourcemanager.hostname</name><value>other</value></property></configuration>`},
-			want: []yarn.Cluster{{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{{Client: "fixed:8032", Admin: "fixed:8033", Web: "http://fixed:8088"}}}},
+			want: []yarn.Cluster{{Name: yarn.DefaultCluster, MilliCPUPerVCore: 1000, ResourceManagers: []yarn.Addresses{{Client: "fixed:8032", Admin: "fixed:8033", Web: "http://fixed:8088"}}}},
 		},
 		"none":           {wantErr: "there is no yarn-site.xml"},
 		"no address":     {files: map[string]string{"yarn-site.xml": `<configuration/>`}, wantErr: "yarn.resourcemanager.address is not set"},

@@ -3,6 +3,7 @@ package yarn
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -32,6 +33,8 @@ type Addresses struct {
 type Cluster struct {
 	Name             string
 	ResourceManagers []Addresses
+	// MilliCPUPerVCore is what one vcore stands for, in milli-cores; 0 is one core.
+	MilliCPUPerVCore int64
 }
 
 // LoadClusters reads the clusters of a configuration directory: the one of yarn-site.xml, and one for each CLUSTER.yarn-site.xml.
@@ -66,6 +69,9 @@ func loadCluster(name, directory string, files []string) (Cluster, error) {
 		return Cluster{}, err
 	}
 	out := Cluster{Name: name}
+	if out.MilliCPUPerVCore, err = milliCPUPerVCore(read); err != nil {
+		return Cluster{}, fmt.Errorf("cluster %q: %w", name, err)
+	}
 	ids := []string{""}
 	if read.Bool("yarn.resourcemanager.ha.enabled") {
 		if ids = read.List("yarn.resourcemanager.ha.rm-ids"); len(ids) == 0 {
@@ -88,6 +94,25 @@ func loadCluster(name, directory string, files []string) (Cluster, error) {
 		out.ResourceManagers = append(out.ResourceManagers, Addresses{ID: id, Client: client, Admin: admin, Web: web})
 	}
 	return out, nil
+}
+
+// multiplier is Hadoop's property for the number of vcores in a core.
+const multiplier = "yarn.nodemanager.resource.pcores-vcores-multiplier"
+
+const (
+	millisPerCore = 1000
+	// mostVCoresPerCore and its inverse bound the multiplier.
+	mostVCoresPerCore = 100
+)
+
+// milliCPUPerVCore is rounded up, so that all vcores of a node are never more than its cores.
+func milliCPUPerVCore(read *configuration.Configuration) (int64, error) {
+	text := read.GetOr(multiplier, "1")
+	perCore, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(perCore >= 1.0/mostVCoresPerCore && perCore <= mostVCoresPerCore) { // in this form also for NaN
+		return 0, fmt.Errorf("%s is %q; want a number between 0.01 and %d", multiplier, text, mostVCoresPerCore)
+	}
+	return int64(math.Ceil(millisPerCore / perCore)), nil
 }
 
 // webAddress is the URL of a web server, empty where nothing says it.

@@ -17,6 +17,8 @@ import (
 type Engine struct {
 	cluster string
 	client  client
+	// grain is one vcore, in milli-cores, and one MiB.
+	grain engine.Amount
 	// ids are the nodes of the last observation by their keys.
 	ids map[string]NodeID
 	// measured are the hosts that have metrics.
@@ -35,12 +37,12 @@ type client interface {
 
 // NewEngine returns the engine of a cluster, which must be closed. It is called by RPC.
 func NewEngine(cluster Cluster, caller Caller, timeout time.Duration) *Engine {
-	return &Engine{cluster: cluster.Name, client: NewClient(cluster, caller, timeout)}
+	return &Engine{cluster: cluster.Name, client: NewClient(cluster, caller, timeout), grain: cluster.grain()}
 }
 
 // NewRESTEngine returns the engine of a cluster, which must be closed. It is called by its REST API.
 func NewRESTEngine(cluster Cluster, options RESTOptions) *Engine {
-	return &Engine{cluster: cluster.Name, client: NewRESTClient(cluster, options)}
+	return &Engine{cluster: cluster.Name, client: NewRESTClient(cluster, options), grain: cluster.grain()}
 }
 
 // Name is hadoop-yarn.
@@ -52,13 +54,14 @@ func (e *Engine) Cluster() string { return e.cluster }
 // Close ends the connections.
 func (e *Engine) Close() { e.client.Close() }
 
-const (
-	millisPerVCore = 1000
-	bytesPerMiB    = 1 << 20
-)
+const bytesPerMiB = 1 << 20
 
-// grain is one vcore, which stands for one core, and one MiB.
-var grain = engine.Amount{MilliCPU: millisPerVCore, Memory: bytesPerMiB}
+func (c *Cluster) grain() engine.Amount {
+	if c.MilliCPUPerVCore <= 0 {
+		return engine.Amount{MilliCPU: millisPerCore, Memory: bytesPerMiB}
+	}
+	return engine.Amount{MilliCPU: c.MilliCPUPerVCore, Memory: bytesPerMiB}
+}
 
 // Agent selects the pods of NodeManagers of this cluster.
 func (e *Engine) Agent(pod *corev1.Pod) bool {
@@ -131,13 +134,13 @@ func (e *Engine) Observe(ctx context.Context) (engine.State, error) {
 	if err != nil {
 		return engine.State{}, err
 	}
-	state := engine.State{Grain: grain, Nodes: make(map[string]engine.Node, len(nodes))}
+	state := engine.State{Grain: e.grain, Nodes: make(map[string]engine.Node, len(nodes))}
 	ids := make(map[string]NodeID, len(nodes))
 	for _, node := range nodes {
 		key := node.ID.String()
 		ids[key] = node.ID
 		state.Nodes[key] = engine.Node{
-			Capacity: amount(node.Capability), Allocated: amount(node.Used),
+			Capacity: e.amount(node.Capability), Allocated: e.amount(node.Used),
 			Closed: node.State != StateRunning && node.State != StateNew,
 		}
 	}
@@ -161,7 +164,7 @@ func (e *Engine) SetCapacity(ctx context.Context, changes []engine.Change) error
 		}
 		out = append(out, Change{
 			Node:          id,
-			Capability:    Resource{VCores: change.Capacity.MilliCPU / millisPerVCore, MiB: change.Capacity.Memory / bytesPerMiB},
+			Capability:    Resource{VCores: change.Capacity.MilliCPU / e.grain.MilliCPU, MiB: change.Capacity.Memory / e.grain.Memory},
 			TimeoutMillis: millis(change.Deadline),
 		})
 	}
@@ -177,8 +180,8 @@ func millis(d time.Duration) int32 {
 }
 
 // amount is a resource in milli-cores and bytes. Numbers that a ResourceManager cannot mean stay within bounds.
-func amount(r Resource) engine.Amount {
-	return engine.Amount{MilliCPU: scaled(r.VCores, millisPerVCore), Memory: scaled(r.MiB, bytesPerMiB)}
+func (e *Engine) amount(r Resource) engine.Amount {
+	return engine.Amount{MilliCPU: scaled(r.VCores, e.grain.MilliCPU), Memory: scaled(r.MiB, e.grain.Memory)}
 }
 
 func scaled(count, unit int64) int64 {

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/bridge/engine"
 	"koordinator.sh/koord/bridge/yarn"
 )
 
@@ -65,5 +66,31 @@ func TestKeys(t *testing.T) {
 				t.Errorf("Keys() (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestVCoresThatAreLessThanACore: capacities are read and set in what the cluster counts in.
+func TestVCoresThatAreLessThanACore(t *testing.T) {
+	rm, id := start(t), yarn.NodeID{Host: "worker-1", Port: 8041}
+	rm.SetNode(yarn.Node{ID: id, State: yarn.StateRunning, Capability: yarn.Resource{VCores: 4, MiB: 1024}, Used: yarn.Resource{VCores: 1, MiB: 512}})
+	cluster := yarn.Cluster{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{rm.Addresses("")}, MilliCPUPerVCore: 250}
+	e := yarn.NewEngine(cluster, yarn.Caller{User: "yarn"}, 5*time.Second)
+	t.Cleanup(e.Close)
+	got, err := e.Observe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := engine.State{Grain: engine.Amount{MilliCPU: 250, Memory: 1 << 20}, Nodes: map[string]engine.Node{"worker-1:8041": {
+		Capacity: engine.Amount{MilliCPU: 1000, Memory: 1 << 30}, Allocated: engine.Amount{MilliCPU: 250, Memory: 512 << 20},
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Observe() (-want +got):\n%s", diff)
+	}
+	change := engine.Change{Key: "worker-1:8041", Capacity: engine.Amount{MilliCPU: 600, Memory: 2 << 30}, Deadline: time.Second}
+	if err := e.SetCapacity(t.Context(), []engine.Change{change}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(yarn.Resource{VCores: 2, MiB: 2048}, rm.Node(id.String()).Capability); diff != "" {
+		t.Errorf("capability (-want +got):\n%s", diff)
 	}
 }

@@ -6,11 +6,12 @@ import "testing"
 func FuzzParse(f *testing.F) {
 	f.Add([]byte{0x0a, 0x02, 0x0a, 0x00})
 	f.Add(updateNodeResourceRequest([]Change{{Node: NodeID{Host: "a", Port: 1}, Capability: Resource{VCores: 1, MiB: -1}}}))
+	e := &Engine{grain: (&Cluster{MilliCPUPerVCore: mostVCoresPerCore * millisPerCore}).grain()} // the largest vcore
 	f.Fuzz(func(t *testing.T, message []byte) {
 		nodes, err := parseNodes(message)
 		if err == nil {
 			for _, node := range nodes {
-				if a := amount(node.Capability); a.MilliCPU < 0 || a.Memory < 0 {
+				if a := e.amount(node.Capability); a.MilliCPU < 0 || a.Memory < 0 {
 					t.Errorf("%+v is %+v", node.Capability, a)
 				}
 			}

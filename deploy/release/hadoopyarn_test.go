@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -213,7 +214,9 @@ func TestTheChartOfYARNRefusesWhatCannotWork(t *testing.T) {
 
 // TestTheNotesOfYARNAreValuesOfKoordinator: with them, koord-bridge calls the ResourceManager, and koordlet knows of the containers.
 func TestTheNotesOfYARNAreValuesOfKoordinator(t *testing.T) {
-	_, notes, err := renderYARN(t, map[string]any{"image": "example.com/hadoop", "nodeManager": map[string]any{"nodeSelector": map[string]any{"yarn": "true"}}})
+	_, notes, err := renderYARN(t, map[string]any{
+		"image": "example.com/hadoop", "nodeManager": map[string]any{"nodeSelector": map[string]any{"yarn": "true"}, "vcoresPerCore": 4},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,13 +237,14 @@ func TestTheNotesOfYARNAreValuesOfKoordinator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []yarn.Cluster{{Name: yarn.DefaultCluster, ResourceManagers: []yarn.Addresses{{
+	want := []yarn.Cluster{{Name: yarn.DefaultCluster, MilliCPUPerVCore: 250, ResourceManagers: []yarn.Addresses{{
 		Client: "yarn-resource-manager.hadoop.svc:8032", Admin: "yarn-resource-manager.hadoop.svc:8033",
 	}}}}
 	if diff := cmp.Diff(want, clusters); diff != "" {
 		t.Errorf("clusters of koord-bridge (-want +got):\n%s", diff)
 	}
-	if spec, args := argumentsOf(t, values, "koord-yarn-agent"); spec["nodeSelector"].(map[string]any)["yarn"] != "true" || !strings.Contains(strings.Join(args, " "), "=localhost:8042") {
+	spec, args := argumentsOf(t, values, "koord-yarn-agent")
+	if spec["nodeSelector"].(map[string]any)["yarn"] != "true" || !slices.Contains(args, "--node-manager-endpoint=localhost:8042") || !slices.Contains(args, "--vcores-per-core=4") {
 		t.Errorf("koord-yarn-agent has node selector %v and flags %q", spec["nodeSelector"], args)
 	}
 }

@@ -43,6 +43,7 @@ func TestTheYARNAgentIsInstalledOnRequest(t *testing.T) {
 	}
 	values := map[string]any{"yarnAgent": map[string]any{
 		"enabled": true, "nodeManagerEndpoint": "localhost:18042", "containerCgroupPath": "kubepods/besteffort/yarn", "nodeSelector": map[string]any{"yarn": "true"},
+		"vcoresPerCore": 2.5,
 	}}
 	spec, args := argumentsOf(t, values, "koord-yarn-agent")
 	options, flags := yarnagent.NewOptions(), pflag.NewFlagSet("koord-yarn-agent", pflag.ContinueOnError)
@@ -54,7 +55,7 @@ func TestTheYARNAgentIsInstalledOnRequest(t *testing.T) {
 	if err := options.Validate(); err != nil {
 		t.Error(err)
 	}
-	if options.NodeManagerEndpoint != "localhost:18042" || options.ContainerCgroupPath != "kubepods/besteffort/yarn" {
+	if options.NodeManagerEndpoint != "localhost:18042" || options.ContainerCgroupPath != "kubepods/besteffort/yarn" || options.VCoresPerCore != 2.5 {
 		t.Errorf("options = %+v", options)
 	}
 	if spec["automountServiceAccountToken"] != false || spec["hostPID"] != true || spec["nodeSelector"].(map[string]any)["yarn"] != "true" {
