@@ -63,7 +63,7 @@ build_images() {
 
 # The system's own, packed again when its programs are others.
 build_system() {
-	(cd tools && go tool oci-images -registry koordinator.sh/sandbox/ -version current -programs koord-manager,koord-scheduler,koord-descheduler,koordlet \
+	(cd tools && go tool oci-images -registry koordinator.sh/sandbox/ -version current -programs koord-manager,koord-scheduler,koord-descheduler,koord-bridge,koordlet,koord-yarn-agent \
 		-bin "$bin" -out "$out/images")
 }
 
@@ -71,5 +71,5 @@ once containerd "$containerd" containerd containerd-shim-runc-v2 ctr
 once plugins "$plugins" cni/bridge cni/host-local
 once kubelet "$kubernetes" kubelet
 once images "$images $(cat sandbox/workload/*.go sandbox/workload/*/*.go tools/cmd/oci-images/*.go | sha256sum)" images/pause.tar images/burn.tar
-once system "$(cd "$bin" && sha256sum koord-manager koord-scheduler koord-descheduler koordlet | sha256sum)" images/{koord-manager,koord-scheduler,koord-descheduler,koordlet}.tar
+once system "$(cd "$bin" && sha256sum koord-manager koord-scheduler koord-descheduler koord-bridge koordlet koord-yarn-agent | sha256sum)" images/{koord-manager,koord-scheduler,koord-descheduler,koord-bridge,koordlet,koord-yarn-agent}.tar
 echo "real-node: all in ${out#"$PWD/"}" >&2

@@ -61,6 +61,7 @@ func values(spec state.Spec, ports state.Ports) map[string]any {
 		},
 		// One process reports for all nodes, so it cannot be held to one.
 		"koordlet":            map[string]any{"enabled": true, "restrictToOwnNode": false},
+		"bridge":              map[string]any{"hostNetwork": false},
 		"sloControllerConfig": map[string]any{"data": map[string]any{"colocation-config": colocation}},
 	}
 }
@@ -92,6 +93,10 @@ func runInPods(values map[string]any, ports state.Ports, node realnode.Node) {
 	})
 	part("scheduler", map[string]any{"https": ports.Scheduler, "diagnostics": ports.SchedulerDiagnostics})
 	part("descheduler", map[string]any{"https": ports.Descheduler})
+	// What is not installed by default, so that koordctl install --set bridge.enabled=true does it.
+	bridge := values["bridge"].(map[string]any)
+	bridge["replicas"], bridge["hostNetwork"], bridge["bindAddress"], bridge["nodeSelector"] = 1, true, "127.0.0.1", onNode
+	values["yarnAgent"] = map[string]any{"nodeSelector": onNode}
 	agent := values["koordlet"].(map[string]any)
 	agent["nodeSelector"], agent["bindAddress"] = onNode, node.Address().String()
 	agent["paths"] = map[string]any{

@@ -1,7 +1,10 @@
 package cluster
 
 import (
+	"fmt"
 	"io/fs"
+	"maps"
+	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,6 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/deploy"
+	"koordinator.sh/koord/deploy/release"
+	"koordinator.sh/koord/sandbox/realnode"
 	"koordinator.sh/koord/sandbox/state"
 )
 
@@ -62,4 +67,38 @@ func reporting(t *testing.T, values map[string]any) (seconds [2]float64) {
 		seconds[i] = value
 	}
 	return seconds
+}
+
+// TestWhatIsAddedRunsOnTheRealNode: `koordctl install` keeps the values that the sandbox gave, also of what it did not install.
+func TestWhatIsAddedRunsOnTheRealNode(t *testing.T) {
+	ports := state.Ports{
+		APIServer: 1, Scheduler: 2, SchedulerDiagnostics: 3, ManagerDiagnostics: 4, ManagerWebhooks: 5, ManagerMetrics: 6, ManagerHealth: 7, Descheduler: 8,
+	}
+	all := values(state.Spec{}, ports)
+	runInPods(all, ports, realnode.Node{Name: "vm", Dir: "/var/lib/sandbox", Subnet: netip.MustParsePrefix("10.1.0.0/24")})
+	maps.Copy(all["bridge"].(map[string]any), map[string]any{"enabled": true, "yarn": map[string]any{"config": map[string]any{"yarn-site.xml": "<configuration/>"}}})
+	maps.Copy(all["yarnAgent"].(map[string]any), map[string]any{"enabled": true})
+	rendered, err := release.Render(t.Context(), release.Options{Values: all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := release.Objects(rendered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, object := range objects {
+		if name := object.GetName(); (name == "koord-bridge" || name == "koord-yarn-agent") && (object.GetKind() == "Deployment" || object.GetKind() == "DaemonSet") {
+			spec, _, _ := unstructured.NestedMap(object.Object, "spec", "template", "spec")
+			container := spec["containers"].([]any)[0].(map[string]any)
+			got[name] = fmt.Sprintf("%v %v %v", spec["nodeSelector"], spec["hostNetwork"], container["image"])
+		}
+	}
+	want := map[string]string{
+		"koord-bridge":     "map[sandbox.koordinator.sh/real-node:true] true koordinator.sh/sandbox/koord-bridge:current",
+		"koord-yarn-agent": "map[sandbox.koordinator.sh/real-node:true] true koordinator.sh/sandbox/koord-yarn-agent:current",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("pods (-want +got):\n%s", diff)
+	}
 }

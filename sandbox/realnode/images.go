@@ -13,7 +13,7 @@ import (
 )
 
 // systemPrograms are those of the system, which have an image each.
-var systemPrograms = []string{"koord-manager", "koord-scheduler", "koord-descheduler", "koordlet"}
+var systemPrograms = []string{"koord-manager", "koord-scheduler", "koord-descheduler", "koord-bridge", "koordlet", "koord-yarn-agent"}
 
 // imageFiles are the images that every real node has, relative to the directory of the programs.
 func imageFiles() []string {
