@@ -66,7 +66,7 @@ func newAgent(options *Options, tree Tree, proc files.FS, layout cgroup.Layout) 
 		return nil, err
 	}
 	return &agent{
-		manager: newNodeManager(options.NodeManagerEndpoint), process: processes{proc: proc, layout: layout}, clock: options.Clock,
+		manager: newNodeManager(options.NodeManagerEndpoint), process: processes{proc: proc}, clock: options.Clock,
 		groups: groups{tree: tree, layout: layout, above: above, complete: options.SyncMemoryCgroup},
 		period: options.SyncCgroupPeriod, grace: options.KillGracePeriod, adopted: map[string]bool{},
 		perVCore: int64(math.Ceil(millisPerCore / options.VCoresPerCore)),
@@ -147,6 +147,10 @@ func (a *agent) adopt(ctx context.Context, wanted []task) {
 	found, err := a.process.of(ids)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Failed to look for the processes of containers")
+		return
+	}
+	if err := a.groups.leaveServices(found); err != nil {
+		klog.FromContext(ctx).Error(err, "Failed to look for the processes of services, will retry")
 		return
 	}
 	adopted := map[string]bool{}

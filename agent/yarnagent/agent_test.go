@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -256,17 +257,29 @@ func TestProcessesOfServicesStay(t *testing.T) {
 		cgroup string
 		want   bool
 	}{
-		"of the system":          {cgroup: "/system.slice/yarn.service", want: true},
-		"of a best-effort pod":   {cgroup: "/kubepods/besteffort/pod1/c", want: true},
-		"of a guaranteed pod":    {cgroup: "/kubepods/pod1/c"},
-		"of a burstable pod":     {cgroup: "/kubepods/burstable/pod1/c"},
-		"of a name that is near": {cgroup: "/kubepods/besteffort-x/c"},
+		"of the system":          {cgroup: "system.slice/yarn.service", want: true},
+		"of a best-effort pod":   {cgroup: "kubepods/besteffort/pod1/c", want: true},
+		"of a guaranteed pod":    {cgroup: "kubepods/pod1/c"},
+		"of a burstable pod":     {cgroup: "kubepods/burstable/pod1/c"},
+		"of a name that is near": {cgroup: "kubepods/besteffort-x/c"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			machine := processes{proc: fixedProc("0::" + test.cgroup + "\n"), layout: cgroup.Layout{Version: cgroup.V2, Driver: cgroup.Cgroupfs}}
-			if got := machine.mayMove(1); got != test.want {
-				t.Errorf("mayMove() = %t, want %t", got, test.want)
-			}
+			onBoth(t, func(r *rig) {
+				r.kernel.Make(test.cgroup)
+				r.manager.has(first, 1, 512)
+				pid := strconv.Itoa(r.start(first, "sleep", "300").Process.Pid)
+				for _, directory := range r.groups.hierarchies(test.cgroup) {
+					if err := r.kernel.Write(directory+"/cgroup.procs", pid); err != nil {
+						r.Fatal(err)
+					}
+				}
+				r.synchronize(r.Context())
+				for _, directory := range r.groups.hierarchies(above + "/" + first) {
+					if got := slices.Contains(r.kernel.processes(directory), pid); got != test.want {
+						r.Errorf("the process is moved into %s: %t, want %t", directory, got, test.want)
+					}
+				}
+			})
 		})
 	}
 }

@@ -86,6 +86,34 @@ func (g *groups) within(directory string) ([]int, error) {
 	return out, nil
 }
 
+// leaveServices drops the processes of containers that are in cgroups of pods above best effort: anyone can set a variable, and no pod's
+// process is taken out of its limits. What /proc says of cgroups is not compared, because it is relative to the cgroup namespace of who
+// reads it.
+func (g *groups) leaveServices(found map[string][]int) error {
+	if len(found) == 0 {
+		return nil
+	}
+	kubepods, bestEffort := g.layout.Kubepods(), g.layout.QoS(corev1.PodQOSBestEffort)
+	names, err := g.tree.Directories(g.layout.Directory(cgroup.Processes, kubepods))
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		at := path.Join(kubepods, name)
+		if at == bestEffort {
+			continue
+		}
+		services, err := g.members(at)
+		if err != nil && !files.IsGone(err) {
+			return err
+		}
+		for id, pids := range found {
+			found[id] = slices.DeleteFunc(pids, func(pid int) bool { return slices.Contains(services, pid) })
+		}
+	}
+	return nil
+}
+
 // cpuTime that a container has used; nil when it is not known.
 func (g *groups) cpuTime(id string) *time.Duration {
 	content, err := g.tree.Read(g.layout.Statistic(cgroup.CPUUsage, g.of(id)), nil)

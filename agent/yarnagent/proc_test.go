@@ -1,29 +1,6 @@
 package yarnagent
 
-import (
-	"io/fs"
-	"syscall"
-	"testing"
-
-	"koordinator.sh/koord/agent/host/files"
-)
-
-// fixedProc is a /proc in which every process has the same cgroups.
-type fixedProc string
-
-func (p fixedProc) Read(string, []byte) ([]byte, error) { return []byte(p), nil }
-
-func (fixedProc) Write(name, _ string) error {
-	return &fs.PathError{Op: "write", Path: name, Err: syscall.EACCES}
-}
-
-func (fixedProc) Open(name string) (files.File, error) {
-	return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.EACCES}
-}
-
-func (fixedProc) Directories(string) ([]string, error) { return []string{"1"}, nil }
-
-func (fixedProc) Exists(string) bool { return true }
+import "testing"
 
 func TestContainerIn(t *testing.T) {
 	for name, test := range map[string]struct{ environment, want string }{

@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"koordinator.sh/koord/agent/host/cgroup"
 	"koordinator.sh/koord/agent/host/files"
 	"koordinator.sh/koord/agent/host/process"
 )
@@ -18,13 +14,9 @@ import (
 const variable = "CONTAINER_ID="
 
 // processes are those of the machine.
-type processes struct {
-	proc   files.FS
-	layout cgroup.Layout
-}
+type processes struct{ proc files.FS }
 
-// of finds the processes of containers by the environment that they were started with. Those in cgroups of pods above best effort are
-// left out: anyone can set a variable, and no pod's process is taken out of its limits.
+// of finds the processes of containers by the environment that they were started with.
 func (p *processes) of(wanted map[string]bool) (map[string][]int, error) {
 	names, err := p.proc.Directories(".")
 	if err != nil {
@@ -42,7 +34,7 @@ func (p *processes) of(wanted map[string]bool) (map[string][]int, error) {
 			continue // it has ended
 		}
 		buffer = content
-		if id := containerIn(content); wanted[id] && p.mayMove(pid) {
+		if id := containerIn(content); wanted[id] {
 			found[id] = append(found[id], pid)
 		}
 	}
@@ -60,18 +52,6 @@ func containerIn(environment []byte) string {
 		}
 	}
 	return ""
-}
-
-// mayMove reports whether a process is in no cgroup of pods, or in one of best effort.
-func (p *processes) mayMove(pid int) bool {
-	paths, err := process.Cgroups(p.proc, pid)
-	if err != nil {
-		return false
-	}
-	pods, bestEffort := "/"+p.layout.Kubepods()+"/", "/"+p.layout.QoS(corev1.PodQOSBestEffort)+"/"
-	return !slices.ContainsFunc(paths, func(path string) bool {
-		return strings.HasPrefix(path+"/", pods) && !strings.HasPrefix(path+"/", bestEffort)
-	})
 }
 
 // ticks are how many units of a process's start are in a second, which is the same on all architectures of Linux.
