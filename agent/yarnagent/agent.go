@@ -144,7 +144,7 @@ func (a *agent) adopt(ctx context.Context, wanted []task) {
 	for i := range wanted {
 		ids[wanted[i].ID] = true
 	}
-	found, err := a.process.of(ids)
+	found, denied, err := a.process.of(ids)
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "Failed to look for the processes of containers")
 		return
@@ -163,6 +163,9 @@ func (a *agent) adopt(ctx context.Context, wanted []task) {
 	for id := range ids {
 		inside, _ := a.groups.members(a.groups.of(id)) // it may have no cgroup yet
 		if len(found[id]) == 0 && len(inside) == 0 {
+			if denied != nil {
+				problems = append(problems, fmt.Errorf("container %s: no process was found, but not all could be looked at: %w", id, denied))
+			}
 			continue // it has not started yet, or has ended
 		}
 		if err := a.groups.adopt(id, found[id]); err != nil {

@@ -16,6 +16,10 @@ import (
 // DefaultEndpoint is the socket that koordlet asks.
 const DefaultEndpoint = "/var/run/yarn-copilot/yarn-copilot.sock"
 
+// Capabilities are those of Linux that the agent needs as root: to read the environment of processes of other users, which is a file that
+// only its owner may open, and to end them.
+var Capabilities = []string{"DAC_READ_SEARCH", "KILL", "SYS_PTRACE"}
+
 // Options of the agent.
 type Options struct {
 	// ServerEndpoint is the unix socket that is served.

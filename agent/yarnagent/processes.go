@@ -2,6 +2,8 @@ package yarnagent
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"time"
@@ -16,13 +18,14 @@ const variable = "CONTAINER_ID="
 // processes are those of the machine.
 type processes struct{ proc files.FS }
 
-// of finds the processes of containers by the environment that they were started with.
-func (p *processes) of(wanted map[string]bool) (map[string][]int, error) {
+// of finds the processes of containers by the environment that they were started with. Denied is why that of a process could not be read
+// which may be one of theirs; nil where all could be.
+func (p *processes) of(wanted map[string]bool) (found map[string][]int, denied, err error) {
 	names, err := p.proc.Directories(".")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found := map[string][]int{}
+	found = map[string][]int{}
 	var buffer []byte
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
@@ -30,8 +33,11 @@ func (p *processes) of(wanted map[string]bool) (map[string][]int, error) {
 			continue
 		}
 		content, err := p.proc.Read(name+"/environ", buffer)
+		if errors.Is(err, fs.ErrPermission) {
+			denied = err
+		}
 		if err != nil {
-			continue // it has ended
+			continue // it has ended, or is another's
 		}
 		buffer = content
 		if id := containerIn(content); wanted[id] {
@@ -41,7 +47,7 @@ func (p *processes) of(wanted map[string]bool) (map[string][]int, error) {
 	for _, pids := range found {
 		slices.Sort(pids)
 	}
-	return found, nil
+	return found, denied, nil
 }
 
 // containerIn is the ID in an environment; empty where there is none.

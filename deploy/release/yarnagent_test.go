@@ -61,6 +61,10 @@ func TestTheYARNAgentIsInstalledOnRequest(t *testing.T) {
 	if spec["automountServiceAccountToken"] != false || spec["hostPID"] != true || spec["nodeSelector"].(map[string]any)["yarn"] != "true" {
 		t.Errorf("the pod is %v", spec)
 	}
+	capabilities, _, err := unstructured.NestedStringSlice(spec["containers"].([]any)[0].(map[string]any), "securityContext", "capabilities", "add")
+	if diff := cmp.Diff(yarnagent.Capabilities, capabilities); diff != "" || err != nil {
+		t.Errorf("capabilities, %v (-want +got):\n%s", err, diff)
+	}
 	if _, args := argumentsOf(t, values, "koordlet"); !slices.Contains(args, "--copilot-sockets="+options.ServerEndpoint) {
 		t.Errorf("koordlet does not ask %s: %q", options.ServerEndpoint, args)
 	}
