@@ -95,6 +95,18 @@ func TestTheChartOfYARNRendersTheGoldenManifest(t *testing.T) {
 	}
 }
 
+func TestTheChartOfYARNIsWithoutFindingsOfHelm(t *testing.T) {
+	result := action.NewLint().Run([]string{"../hadoop-yarn"}, map[string]any{"image": "example.com/hadoop:3.4.2"})
+	for _, message := range result.Messages {
+		if message.Severity > 1 {
+			t.Error(message)
+		}
+	}
+	if result.TotalChartsLinted != 1 || len(result.Errors) > 0 {
+		t.Errorf("%d charts were linted: %v", result.TotalChartsLinted, result.Errors)
+	}
+}
+
 // TestNodeManagersAreBestEffort: kubelet, koordlet and koord-bridge take the pods for what they are.
 func TestNodeManagersAreBestEffort(t *testing.T) {
 	for name, values := range map[string]map[string]any{
