@@ -26,6 +26,9 @@ const (
 	name = "yarn"
 	// listAge is how old the NodeManager's answer may be for containers to be listed or killed by it; it is asked no more often.
 	listAge = time.Second
+	// askWithin is how long a request for containers waits for the NodeManager, which is slow where the node holds it back. It is less than
+	// koordlet waits for an answer, which then is by the list before; the next synchronization gives the NodeManager more time.
+	askWithin = time.Second
 	// healthyPeriods is how many times the period of synchronization the list may be old for the agent to be healthy.
 	healthyPeriods = 3
 	millisPerCore  = 1000
@@ -107,7 +110,9 @@ func (a *agent) refresh(ctx context.Context) {
 	if age := a.clock.Since(a.asked); age >= 0 && age < listAge {
 		return
 	}
-	if !a.list(ctx) {
+	asking, stop := context.WithTimeout(ctx, askWithin)
+	defer stop()
+	if !a.list(asking) {
 		return
 	}
 	if found := a.without(a.adopted); len(found) > 0 {

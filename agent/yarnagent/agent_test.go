@@ -198,6 +198,23 @@ func TestContainersOutliveTheNodeManager(t *testing.T) {
 }
 
 // TestWhatTheNodeManagerMadeStays: a cgroup of LinuxContainerExecutor is adopted, and completed by the hierarchies that it left out.
+// TestASlowNodeManagerKeepsNobodyWaiting: koordlet gets the containers that were known, before it gives up.
+func TestASlowNodeManagerKeepsNobodyWaiting(t *testing.T) {
+	r := newRig(t, cgroup.V2)
+	r.manager.has(first, 1, 512)
+	r.start(first, "sleep", "300")
+	r.synchronize(t.Context())
+	ended := make(chan struct{})
+	r.manager.set(func(m *manager) { m.answer = func(http.ResponseWriter) { <-ended } })
+	t.Cleanup(func() { close(ended) })
+	r.again()
+	began := time.Now()
+	got, err := r.containers(t.Context())
+	if took := time.Since(began); err != nil || len(got) != 1 || took > nodeManagerTimeout-time.Second {
+		t.Errorf("after %s, containers = %v, %v; want the one that was known", took, names(got), err)
+	}
+}
+
 func TestWhatTheNodeManagerMadeStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		complete   bool
