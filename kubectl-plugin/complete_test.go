@@ -9,7 +9,7 @@ import (
 )
 
 // ofFiles are the flags that name files, which the shell completes.
-var ofFiles = []string{"template", "filename", "values", "trace", "dir", "kubernetes-bin"}
+var ofFiles = []string{"template", "filename", "values", "trace", "dir", "kubernetes-bin", "page"}
 
 // TestEveryNameAndEnumIsCompleted walks the commands: what can be proposed after a tab is, and a shell never proposes files where no
 // file is meant.

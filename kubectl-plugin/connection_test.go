@@ -61,7 +61,7 @@ var asking = map[string]string{
 var notAsking = []string{
 	"codes", "completion bash", "completion fish", "completion install", "completion powershell", "completion zsh", "config explain", "config init", "config lint",
 	"exit-codes", "help", "predict replay", "predict replay-jobs", "sandbox down", "sandbox kubeconfig", "sandbox list", "sandbox logs", "sandbox status", "sandbox up",
-	"tui", "version",
+	"tui", "tutorial", "version",
 }
 
 // askingLines are asking and the commands about every noun.

@@ -5,11 +5,13 @@ import (
 
 	"koordinator.sh/koord/kubectl-plugin/install"
 	"koordinator.sh/koord/kubectl-plugin/sandbox"
+	"koordinator.sh/koord/kubectl-plugin/tutorial"
 )
 
 // hooks are the commands that other packages bring.
 func hooks(s *session) []*cobra.Command {
-	commands := append(install.NewCommands(newGetter(s), s.Streams, s.printerOptions), sandbox.NewCommand(s.Streams))
+	commands := append(install.NewCommands(newGetter(s), s.Streams, s.printerOptions), sandbox.NewCommand(s.Streams),
+		tutorial.NewCommand(s.Streams, s.Name, s.language, tutorials()))
 	for _, cmd := range commands {
 		cmd.GroupID = "run"
 	}

@@ -1,0 +1,8 @@
+package kubectlplugin
+
+import "koordinator.sh/koord/kubectl-plugin/tutorial"
+
+// tutorials are those of `koordctl tutorial`, each of which is a package of its own below tutorial/.
+func tutorials() []func() tutorial.Tutorial {
+	return []func() tutorial.Tutorial{}
+}
