@@ -6,8 +6,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/prometheus/procfs"
-
 	"koordinator.sh/koord/sandbox/workload"
 )
 
@@ -77,25 +75,3 @@ func verdict(out io.Writer, alone, managed result) {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
-
-// cpuTime of the machine, in seconds of all its CPUs together.
-type cpuTime struct{ used, total float64 }
-
-func usedCPU() (cpuTime, error) {
-	proc, err := procfs.NewFS("/proc")
-	if err != nil {
-		return cpuTime{}, err
-	}
-	stat, err := proc.Stat()
-	if err != nil {
-		return cpuTime{}, err
-	}
-	c := stat.CPUTotal
-	used := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ
-	return cpuTime{used: used, total: used + c.Idle + c.Iowait + c.Steal}, nil
-}
-
-// since is the share of the time that was used.
-func (c cpuTime) since(before cpuTime) float64 {
-	return (c.used - before.used) / (c.total - before.total)
-}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/bench/node"
+	"koordinator.sh/koord/sandbox/workload"
 )
 
 // Bounds that a managed node must keep.
@@ -60,7 +61,7 @@ func run(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := comeFirst(); err != nil {
+	if err := workload.ComeFirst(true); err != nil {
 		return err
 	}
 	for round := range o.rounds {

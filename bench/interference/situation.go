@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/bench/node"
+	"koordinator.sh/koord/sandbox/workload"
 )
 
 // situation is what runs beside the service.
@@ -122,21 +123,21 @@ func (b *bench) measure(ctx context.Context, s *situation) (err error) {
 		}
 		defer func() { err = errors.Join(err, b.node.Delete(context.WithoutCancel(ctx), job)) }()
 	}
-	if _, err := load(ctx, b.target, b.rate, warmUp); err != nil {
+	if _, err := workload.Send(ctx, b.target, b.rate, warmUp); err != nil {
 		return err
 	}
-	before, err := usedCPU()
+	before, err := workload.MachineCPUTime()
 	if err != nil {
 		return err
 	}
-	took, err := load(ctx, b.target, b.rate, b.duration)
+	took, err := workload.Send(ctx, b.target, b.rate, b.duration)
 	if err != nil {
 		return err
 	}
-	after, err := usedCPU()
+	after, err := workload.MachineCPUTime()
 	if err != nil {
 		return err
 	}
-	b.rounds[s.name] = append(b.rounds[s.name], round{Took: took, Used: after.since(before)})
+	b.rounds[s.name] = append(b.rounds[s.name], round{Took: took, Used: after.Since(before)})
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package workload
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 // clientTimeout is how long a request may take. One that takes longer counts as an error: the service is then out of order.
 const clientTimeout = 30 * time.Second
 
-// load sends requests at a rate, whether or not the ones before were answered, and returns how long they took from the moment at which
-// each was due: a request that could not be sent in time was slow for its client. The times between them are exponentially distributed,
-// as those of many clients are, and the same in each call: requests at equal intervals would keep step with the periods of the kernel,
-// and meet always or never what happens once in each.
-func load(ctx context.Context, target string, rate float64, duration time.Duration) ([]time.Duration, error) {
+// Send sends requests to a URL at a rate per second for a time, whether or not the ones before were answered, and returns how long they
+// took from the moment at which each was due: a request that could not be sent in time was slow for its client. The times between them are
+// exponentially distributed, as those of many clients are, and the same in each call: requests at equal intervals would keep step with the
+// periods of the kernel, and meet always or never what happens once in each. What was seen until ctx ended is returned with its error.
+func Send(ctx context.Context, target string, rate float64, duration time.Duration) ([]time.Duration, error) {
 	client := &http.Client{Timeout: clientTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	defer client.CloseIdleConnections()
 	var (
@@ -31,7 +31,7 @@ func load(ctx context.Context, target string, rate float64, duration time.Durati
 		due := began.Add(after)
 		if err := until(ctx, due); err != nil {
 			group.Wait()
-			return nil, err
+			return took, err
 		}
 		group.Go(func() {
 			err := request(ctx, client, target)
