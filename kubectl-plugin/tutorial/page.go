@@ -26,9 +26,22 @@ func Page(r Record) string {
 			}
 			b.WriteString("```\n")
 		}
+		writeTable(&b, done.Table)
 		writeParagraphs(&b, done.Seen)
 	}
 	return b.String()
+}
+
+func writeTable(b *strings.Builder, rows [][]string) {
+	for i, row := range rows {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
+		if i == 0 {
+			fmt.Fprintf(b, "|%s\n", strings.Repeat(" --- |", len(row)))
+		}
+	}
 }
 
 func writeParagraphs(b *strings.Builder, text string) {

@@ -37,6 +37,9 @@ func harvest(fail error, ended *[]string) Tutorial {
 			},
 			{
 				Title: "Bring them in", Text: "The field is empty then.",
+				Do: func(_ context.Context, s *Session) error {
+					return s.Table([][]string{{"WHERE", "SHEAVES"}, {"barn", "12"}})
+				},
 				Holds: func(context.Context, *Session) error { return fail },
 			},
 		},
@@ -59,7 +62,7 @@ func TestATutorialIsPrintedAndRecorded(t *testing.T) {
 	}
 	want := []Done{
 		{Title: "Look at the field", Text: "It is full.", Seen: "There are 12 sheaves.", Ran: []Ran{{Line: "kubectl <<EOF\nkind: Sheaf\nEOF", Output: "kind: Sheaf\n"}}},
-		{Title: "Bring them in", Text: "The field is empty then."},
+		{Title: "Bring them in", Text: "The field is empty then.", Table: [][]string{{"WHERE", "SHEAVES"}, {"barn", "12"}}},
 	}
 	if diff := cmp.Diff(want, record.Done); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"koordinator.sh/koord/messages"
@@ -89,6 +90,23 @@ func (s *Session) Show(line, output string) {
 	if n := len(s.record.Done); n > 0 {
 		s.record.Done[n-1].Ran = append(s.record.Done[n-1].Ran, Ran{Line: line, Output: output})
 	}
+}
+
+// Table prints and records a table, whose first row has the headings.
+func (s *Session) Table(rows [][]string) error {
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "\n%s\n", indented(strings.TrimRight(b.String(), "\n")))
+	if n := len(s.record.Done); n > 0 {
+		s.record.Done[n-1].Table = rows
+	}
+	return nil
 }
 
 // Await looks once a second until check returns nil, and returns its last error when that is not within a time. what completes

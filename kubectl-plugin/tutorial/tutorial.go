@@ -47,6 +47,8 @@ type Done struct {
 	Title, Text string
 	// Ran are the commands that were printed, in order.
 	Ran []Ran
+	// Table is what Session.Table printed: rows, the first of which has the headings.
+	Table [][]string
 	// Seen is what Step.Seen returned.
 	Seen string
 }
