@@ -1,0 +1,91 @@
+package java
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// User that the containers run as: one with a name, for which Java asks.
+const User = "185"
+
+// Paths in an image.
+const (
+	// HomeInImage is the directory of the runtime.
+	HomeInImage = "/opt/java"
+	// JarsInImage is the directory of the jars.
+	JarsInImage = "/opt/jars"
+)
+
+// modules of the runtime: those that the engines and their libraries use, with elliptic curves for TLS, names in DNS, and file systems in
+// archives.
+const modules = "java.base,java.logging,java.management,java.naming,java.net.http,java.rmi,java.scripting,java.security.jgss,java.security.sasl," +
+	"java.sql,java.xml,java.xml.crypto,java.instrument,java.compiler,java.desktop,jdk.crypto.ec,jdk.httpserver,jdk.management,jdk.naming.dns,jdk.security.auth," +
+	"jdk.security.jgss,jdk.unsupported,jdk.zipfs"
+
+// Image writes an OCI archive with the runtime and the jars, whose containers begin with a main class. Reference is its name, options are
+// those of the virtual machine, for instance those that open packages; JAVA_TOOL_OPTIONS of a pod adds its own.
+func Image(ctx context.Context, jars, class, reference string, options []string, archive string) error {
+	work, err := os.MkdirTemp(filepath.Dir(archive), "image-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }() // a temporary directory
+	runtime := filepath.Join(work, "runtime")
+	if err := run(ctx, work, "jlink", "--output", runtime, "--add-modules", modules, "--strip-debug", "--no-man-pages", "--no-header-files"); err != nil {
+		return fmt.Errorf("make a Java runtime: %w", err)
+	}
+	libraries, err := librariesOf(runtime)
+	if err != nil {
+		return fmt.Errorf("find the libraries of the Java runtime: %w", err)
+	}
+	system := layer{
+		{name: "tmp", mode: 0o1777, directory: true},
+		{name: "etc/passwd", mode: 0o444, content: []byte("root:x:0:0::/root:\nengine:x:" + User + ":0::/tmp:\n")},
+		{name: "etc/group", mode: 0o444, content: []byte("root:x:0:\n")},
+	}
+	for _, path := range libraries {
+		system = append(system, entry{name: strings.TrimPrefix(path, "/"), mode: 0o555, path: path})
+	}
+	javaLayer, err := tree(runtime, HomeInImage)
+	if err != nil {
+		return err
+	}
+	jarLayer, err := tree(jars, JarsInImage)
+	if err != nil {
+		return err
+	}
+	return writeArchive(archive, reference, configuration{
+		Entrypoint: []string{HomeInImage + "/bin/java", "-cp", JarsInImage + "/*", class},
+		Env:        []string{"JAVA_HOME=" + HomeInImage, "PATH=" + HomeInImage + "/bin", "JDK_JAVA_OPTIONS=" + strings.Join(options, " ")},
+		User:       User + ":0", WorkingDir: "/tmp",
+	}, []layer{slices.Concat(system, javaLayer), jarLayer})
+}
+
+// tree is a layer with the files of a directory, at a path of the image.
+func tree(directory, at string) (layer, error) {
+	var files layer
+	err := filepath.WalkDir(directory, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		inside, err := filepath.Rel(directory, path)
+		if err != nil {
+			return err
+		}
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(target)
+		if err != nil {
+			return err
+		}
+		files = append(files, entry{name: strings.TrimPrefix(filepath.Join(at, inside), "/"), mode: int64(info.Mode().Perm()&0o111 | 0o444), path: target})
+		return nil
+	})
+	return files, err
+}
