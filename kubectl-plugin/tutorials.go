@@ -1,8 +1,11 @@
 package kubectlplugin
 
-import "koordinator.sh/koord/kubectl-plugin/tutorial"
+import (
+	"koordinator.sh/koord/kubectl-plugin/tutorial"
+	"koordinator.sh/koord/kubectl-plugin/tutorial/spark"
+)
 
 // tutorials are those of `koordctl tutorial`, each of which is a package of its own below tutorial/.
 func tutorials() []func() tutorial.Tutorial {
-	return []func() tutorial.Tutorial{}
+	return []func() tutorial.Tutorial{spark.New}
 }
