@@ -2,12 +2,18 @@ package java
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 )
+
+// layout is that of the images: another one makes those that were kept be made anew.
+const layout = "1"
 
 // User that the containers run as: one with a name, for which Java asks.
 const User = "185"
@@ -26,9 +32,28 @@ const modules = "java.base,java.logging,java.management,java.naming,java.net.htt
 	"java.sql,java.xml,java.xml.crypto,java.instrument,java.compiler,java.desktop,jdk.crypto.ec,jdk.httpserver,jdk.management,jdk.naming.dns,jdk.security.auth," +
 	"jdk.security.jgss,jdk.unsupported,jdk.zipfs"
 
-// Image writes an OCI archive with the runtime and the jars, whose containers begin with a main class. Reference is its name, options are
-// those of the virtual machine, for instance those that open packages; JAVA_TOOL_OPTIONS of a pod adds its own.
-func Image(ctx context.Context, jars, class, reference string, options []string, archive string) error {
+// Image returns the path of an OCI archive with the runtime and the jars of a directory that Project.Jars returned, whose containers begin
+// with a main class. It is made once, and kept beside the jars. Reference is the image's name, options are those of the virtual machine,
+// for instance those that open packages; JAVA_TOOL_OPTIONS of a pod adds its own.
+func Image(ctx context.Context, jars, class, reference string, options []string) (string, error) {
+	version, err := exec.CommandContext(ctx, "jlink", "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("jlink --version: %w", err)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{layout, modules, string(version), class, reference}, options...), "\n")))
+	archive := jars + "-image-" + hex.EncodeToString(sum[:6]) + ".tar"
+	if _, err := os.Stat(archive); err == nil {
+		return archive, nil
+	}
+	fresh := archive + ".new"
+	defer func() { _ = os.Remove(fresh) }() // it was renamed, or is of no use
+	if err := writeImage(ctx, jars, class, reference, options, fresh); err != nil {
+		return "", err
+	}
+	return archive, os.Rename(fresh, archive)
+}
+
+func writeImage(ctx context.Context, jars, class, reference string, options []string, archive string) error {
 	work, err := os.MkdirTemp(filepath.Dir(archive), "image-")
 	if err != nil {
 		return err

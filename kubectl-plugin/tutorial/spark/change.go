@@ -68,6 +68,9 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if s.raised, err = s.measure(ctx, t, "with Spark", high); err != nil {
 		return err
 	}
+	if err := s.look(ctx, t); err != nil {
+		return err
+	}
 	_, err = t.Kubectl(ctx, "get", "pods", "-n", Namespace)
 	return err
 }

@@ -52,15 +52,15 @@ func (s *story) importImage(ctx context.Context, t *tutorial.Session) error {
 		return err
 	}
 	s.jars = jars
-	fmt.Fprintln(t.Progress, "   ... building the image")
-	archive := filepath.Join(t.Work, "spark.tar")
-	if err := java.Image(ctx, jars, "Entrypoint", Image, options(), archive); err != nil {
+	fmt.Fprintln(t.Progress, "   ... building the image, unless the cache has it")
+	archive, err := java.Image(ctx, jars, "Entrypoint", Image, options())
+	if err != nil {
 		return err
 	}
 	if err := t.Node.ImportImage(ctx, archive); err != nil {
 		return err
 	}
-	t.Show("ctr --namespace k8s.io images import "+filepath.Base(archive), "saved "+Image)
+	t.Show("ctr --namespace k8s.io images import spark.tar", "saved "+Image)
 	return nil
 }
 
