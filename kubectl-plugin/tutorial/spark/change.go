@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/sandbox/workload"
@@ -14,26 +15,32 @@ import (
 // five times as much.
 const leastChange = 100
 
-// fullShare is the share of the machine's CPU from which on there is nothing that could be offered or not: what the service leaves, other
-// programs take at once.
-const fullShare = 0.97
+// Where other programs keep so much of the machine's CPU in use for so long, there is nothing that could be offered or not: what the
+// service leaves, they take at once.
+const (
+	fullShare = 0.97
+	fullFor   = time.Minute
+)
 
 // awaitOffer waits until what the node offers has changed. Where other programs use all that is left of the machine, it does not.
 func (s *story) awaitOffer(ctx context.Context, t *tutorial.Session, what string, check func(context.Context) error) error {
+	began := time.Now()
 	before, err := workload.MachineCPUTime()
 	if err != nil {
 		return err
 	}
-	waited := t.Await(ctx, what, followWithin, check)
-	after, err := workload.MachineCPUTime()
-	if err != nil {
+	return t.Await(ctx, what, followWithin, func(ctx context.Context) error {
+		err := check(ctx)
+		if err == nil || time.Since(began) < fullFor {
+			return err
+		}
+		now, problem := workload.MachineCPUTime()
+		if problem == nil && now.Since(before) >= fullShare {
+			s.full = true
+			return nil
+		}
 		return err
-	}
-	if waited != nil && ctx.Err() == nil && after.Since(before) >= fullShare {
-		s.full = true
-		return nil
-	}
-	return waited
+	})
 }
 
 // remark is added to what is seen where the machine was full.
@@ -45,7 +52,7 @@ func (s *story) remark() string {
 }
 
 func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) {
-	s.offerBefore = s.offer
+	s.offerBefore, s.full = s.offer, false
 	err = s.underLoad(ctx, high, func(ctx context.Context) error {
 		err := s.awaitOffer(ctx, t, "the node to offer less", func(ctx context.Context) error {
 			if err := s.look(ctx, t); err != nil {
@@ -68,9 +75,11 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if s.raised, err = s.measure(ctx, t, "with Spark", high); err != nil {
 		return err
 	}
+	least := s.offer
 	if err := s.look(ctx, t); err != nil {
 		return err
 	}
+	s.offer = min(s.offer, least)
 	_, err = t.Kubectl(ctx, "get", "pods", "-n", Namespace)
 	return err
 }
@@ -90,7 +99,7 @@ func (s *story) gaveWay(context.Context, *tutorial.Session) error {
 }
 
 func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) {
-	s.offerBefore = s.offer
+	s.offerBefore, s.full = s.offer, false
 	err = s.underLoad(ctx, low, func(ctx context.Context) error {
 		return s.awaitOffer(ctx, t, "the node to offer more", func(ctx context.Context) error {
 			if err := s.look(ctx, t); err != nil {

@@ -25,7 +25,7 @@ For figures like these nothing else should run on the machine.`,
 		Steps: []tutorial.Step{
 			{
 				Title: "Prepare the node",
-				Text: `The image of Spark is built and imported. What is free of the node up to 65 % of its CPU is offered to batch pods, and
+				Text: `The image of Spark is built and imported. What is free of the node up to 65 percent of its CPU is offered to batch pods, and
 the agent holds them back above it, by a quota of CPU time: a machine of few CPUs has none to take from them. A fifth of the CPU is left to
 them in any case. The scheduler takes the node however much of it is used, because there is no other.`,
 				Do: s.prepare, Seen: s.seenPrepared, Holds: s.isReady,
@@ -53,14 +53,14 @@ of a sandbox listens on loopback.`,
 			{
 				Title: "Both together",
 				Text: `The service gets 50 requests a second as before, and Spark has what it leaves. Look at how much more of the node is used,
-and that the service hardly notices.`,
+and at what the service notices of it.`,
 				Do: s.runTogether, Seen: s.seenTogether, Holds: s.makesProgress,
 			},
 			{
 				Title: "The service needs more",
 				Text: `Now 150 requests a second come. The agent of the node sees within seconds that services use more, and lowers the quota
-of best-effort pods by as much. koord-manager offers less, a little later, because it goes by averages. Spark slows down; the service has what
-it needs.`,
+of best-effort pods by as much. koord-manager offers less, a little later, because it goes by averages. Look at how Spark slows down, and at
+whether the service has what it needs.`,
 				Do: s.raiseLoad, Seen: s.seenRaised, Holds: s.gaveWay,
 			},
 			{
