@@ -58,8 +58,9 @@ kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other mi
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
-engines: build ## Test with real engines: YARN of Hadoop 3.4 (needs a JDK 17 and Maven; downloads 100 MB once, verified and cached), and Slurm.
-	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -timeout 15m ./test/engines/...
+engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (needs a JDK 17 and Maven; downloads 250 MB once, verified and cached).
+	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m ./test/engines/...
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh

@@ -47,8 +47,8 @@ type situation struct {
 // Requests per second, of 5 ms of CPU time each, and how long each situation is measured after the time in which caches fill.
 const (
 	low, high = 50, 150
-	measured  = 20 * time.Second
-	warmUp    = 4 * time.Second
+	measured  = 15 * time.Second
+	warmUp    = 3 * time.Second
 )
 
 // measure sends requests to the service at a rate, and says what was seen meanwhile.

@@ -1,0 +1,128 @@
+// Package spark runs the tutorial of Spark on this machine as a real node, and writes its page from what was seen.
+package spark
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"koordinator.sh/koord/kubectl-plugin/tutorial/java"
+	"koordinator.sh/koord/sandbox/realnode"
+	"koordinator.sh/koord/sandbox/state"
+	"koordinator.sh/koord/test/engines"
+	"koordinator.sh/koord/test/sandboxtest"
+)
+
+var update = flag.Bool("update", false, "write docs/tutorials/spark.md from this run")
+
+// page is written by -update.
+const page = "../../../docs/tutorials/spark.md"
+
+const (
+	// startWithin bounds the start of a sandbox.
+	startWithin = 5 * time.Minute
+	// downWithin is what the tutorial leaves of the time of the test, in which the sandbox is taken down.
+	downWithin = 40 * time.Second
+)
+
+// TestTheTutorialOfSpark runs it as a reader does. Its steps want that the pods of Spark are batch pods that really run, that tasks are
+// done, and that the node offers less when the service needs more, and more again afterwards. How long requests took is only told: other
+// things that run on the machine have their part in it.
+func TestTheTutorialOfSpark(t *testing.T) {
+	engines.Require(t, append(java.Programs, "runc")...)
+	sandbox := start(t)
+	written := filepath.Join(t.TempDir(), "spark.md")
+	ctx := t.Context()
+	if deadline, limited := t.Deadline(); limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-downWithin))
+		defer cancel()
+	}
+	result, err := sandbox.Koordctl(ctx, "tutorial", "spark", "--name", sandbox.Name, "--page", written)
+	if err != nil || result.Code != 0 {
+		t.Fatalf("koordctl tutorial spark: %v, exit code %d\n%s\n%s", err, result.Code, result.Stdout, result.Stderr)
+	}
+	t.Log(result.Stdout)
+	content, err := os.ReadFile(written)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"words-", "-driver", "-exec-2", "koord-scheduler koord-batch", "kubernetes.io/batch-cpu", "tasks a second", "| with Spark | 150 |"} {
+		if !bytes.Contains(content, []byte(want)) {
+			t.Errorf("the page lacks %q:\n%s", want, content)
+		}
+	}
+	if *update && !t.Failed() {
+		if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(page, neutral(t, content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// start starts a sandbox with this machine as its only node.
+func start(t *testing.T) *sandboxtest.Sandbox {
+	t.Helper()
+	bin, err := sandboxtest.Bin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp("", "koord-real-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) }) // a temporary directory
+	const name = "real"
+	hostname, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := realnode.ThisHost().CheckStart(state.Open(home, name), state.Spec{Name: name, RealNode: realnode.NodeName(hostname), Binaries: bin}); err != nil {
+		t.Fatal(err)
+	}
+	// The tutorial uses the kubectl of a reader.
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		if _, err := os.Stat(filepath.Join(bin, "kubectl")); err != nil {
+			t.Fatalf("kubectl is neither on the PATH nor in %s: %v", bin, err)
+		}
+	}
+	sandbox, err := sandboxtest.New(name, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sandbox.Down(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), startWithin)
+	defer cancel()
+	if err := sandbox.Up(ctx, "--real-node", "--nodes", "0"); err != nil {
+		t.Fatal(err)
+	}
+	return sandbox
+}
+
+// neutral is a page that does not name this machine.
+func neutral(t *testing.T, content []byte) []byte {
+	t.Helper()
+	hostname, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := regexp.MustCompile(`\b` + regexp.QuoteMeta(realnode.NodeName(hostname)) + `\b`)
+	var lines []string
+	for line := range strings.Lines(string(content)) {
+		lines = append(lines, strings.TrimRight(line, " \n"))
+	}
+	return name.ReplaceAll([]byte(strings.Join(lines, "\n")+"\n"), []byte("machine"))
+}
