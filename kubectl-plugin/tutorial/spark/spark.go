@@ -3,6 +3,7 @@ package spark
 import (
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/kubectl-plugin/tutorial/java"
+	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
 // Namespace of the pods of the tutorial.
@@ -10,7 +11,7 @@ const Namespace = "spark-tutorial"
 
 // New returns the tutorial, to be run once.
 func New() tutorial.Tutorial {
-	s := &story{}
+	s := &story{Service: service.Service{Namespace: Namespace}}
 	return tutorial.Tutorial{
 		Name: "spark", Title: "Spark on what services leave", Programs: java.Programs,
 		Short: "Spark counts words with what a service leaves, and gives way when it needs more",
@@ -28,7 +29,7 @@ For figures like these nothing else should run on the machine.`,
 				Text: `The image of Spark is built and imported. What is free of the node up to 65 percent of its CPU is offered to batch pods, and
 the agent holds them back above it, by a quota of CPU time: a machine of few CPUs has none to take from them. A fifth of the CPU is left to
 them in any case. The scheduler takes the node however much of it is used, because there is no other.`,
-				Do: s.prepare, Seen: s.seenPrepared, Holds: s.isReady,
+				Do: s.prepare, Seen: s.SeenAround,
 			},
 			{
 				Title: "A service alone",

@@ -10,12 +10,13 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
+	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 	"koordinator.sh/koord/sandbox/realnode"
 )
 
 func TestTheOfferMustSuffice(t *testing.T) {
 	for offer, want := range map[int64]bool{0: false, needed - 1: false, needed: true, 2000: true} {
-		if err := (&story{offer: offer}).offers(t.Context(), nil); (err == nil) != want {
+		if err := (&story{Service: service.Service{Offer: offer}}).offers(t.Context(), nil); (err == nil) != want {
 			t.Errorf("an offer of %d: %v; want that it suffices: %t", offer, err, want)
 		}
 	}
@@ -26,11 +27,11 @@ func TestTheOfferMustShrink(t *testing.T) {
 		story story
 		want  bool
 	}{
-		"by too little":         {story{offerBefore: 500, offer: 401}, false},
-		"by enough":             {story{offerBefore: 500, offer: 400}, true},
-		"to nothing":            {story{offerBefore: 50, offer: 0}, true},
-		"not at all":            {story{offerBefore: 50, offer: 50}, false},
-		"on a machine all busy": {story{offerBefore: 500, offer: 500, full: true}, true},
+		"by too little":         {story{offerBefore: 500, Service: service.Service{Offer: 401}}, false},
+		"by enough":             {story{offerBefore: 500, Service: service.Service{Offer: 400}}, true},
+		"to nothing":            {story{offerBefore: 50, Service: service.Service{Offer: 0}}, true},
+		"not at all":            {story{offerBefore: 50, Service: service.Service{Offer: 50}}, false},
+		"on a machine all busy": {story{offerBefore: 500, Service: service.Service{Offer: 500, Full: true}}, true},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

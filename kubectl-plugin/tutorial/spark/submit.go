@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
+	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
 //go:embed profile.yaml
@@ -23,9 +23,6 @@ var driverTemplate []byte
 
 // executors that the driver asks for.
 const executors = 2
-
-// startWithin is how long pods may take to run, on a machine that is busy with other things.
-const startWithin = 5 * time.Minute
 
 // submit makes Spark's pods batch pods, and submits the application.
 func (s *story) submit(ctx context.Context, t *tutorial.Session) error {
@@ -40,7 +37,7 @@ func (s *story) submit(ctx context.Context, t *tutorial.Session) error {
 	if err := s.sparkSubmit(ctx, t, s.arguments(t, template)...); err != nil {
 		return err
 	}
-	if err := t.Await(ctx, "the driver and its executors to run", startWithin, s.sparkRuns(t)); err != nil {
+	if err := t.Await(ctx, "the driver and its executors to run", service.StartWithin, s.sparkRuns(t)); err != nil {
 		return err
 	}
 	if _, err := t.Kubectl(ctx, "get", "pods", "-n", Namespace, "-L", "spark-role,"+extension.LabelPodQoS); err != nil {
