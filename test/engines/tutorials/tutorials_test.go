@@ -1,8 +1,7 @@
-// Package spark runs the tutorial of Spark on this machine as a real node, and writes its page from what was seen.
-package spark
+// Package tutorials runs the tutorials on this machine as a real node, and writes their pages from what was seen.
+package tutorials
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"os"
@@ -20,10 +19,10 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-var update = flag.Bool("update", false, "write docs/tutorials/spark.md from this run")
+var update = flag.Bool("update", false, "write docs/tutorials from this run")
 
-// page is written by -update.
-const page = "../../../docs/tutorials/spark.md"
+// pages is where -update writes to.
+const pages = "../../../docs/tutorials"
 
 const (
 	// startWithin bounds the start of a sandbox.
@@ -32,41 +31,55 @@ const (
 	downWithin = 40 * time.Second
 )
 
-// TestTheTutorialOfSpark runs it as a reader does. Its steps want that the pods of Spark are batch pods that really run, that tasks are
-// done, and that the node offers less when the service needs more, and more again afterwards. How long requests took is only told: other
-// things that run on the machine have their part in it.
-func TestTheTutorialOfSpark(t *testing.T) {
+// TestTutorials runs each as a reader does, on one sandbox. Their steps want that the pods of the engine are batch pods that really run,
+// that work is done, and that the node offers less when the service needs more, and more again afterwards. How long requests took is only
+// told: other things that run on the machine have their part in it.
+func TestTutorials(t *testing.T) {
 	engines.Require(t, append(java.Programs, "runc")...)
 	sandbox := start(t)
-	written := filepath.Join(t.TempDir(), "spark.md")
+	for name, wants := range map[string][]string{
+		"spark": {"words-", "-driver", "-exec-2", "koord-scheduler koord-batch", "kubernetes.io/batch-cpu", "tasks a second", "| with Spark | 150 |"},
+		"trino": {"SHUTTING_DOWN", "fitsNow", "was drained while query", "| with Trino | 150 |"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := run(t, sandbox, name)
+			for _, want := range wants {
+				if !strings.Contains(page, want) {
+					t.Errorf("the page lacks %q:\n%s", want, page)
+				}
+			}
+			if *update && !t.Failed() {
+				if err := os.MkdirAll(pages, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(pages, name+".md"), neutral(t, page), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// run runs a tutorial and returns its page.
+func run(t *testing.T, sandbox *sandboxtest.Sandbox, name string) string {
+	t.Helper()
+	written := filepath.Join(t.TempDir(), name+".md")
 	ctx := t.Context()
 	if deadline, limited := t.Deadline(); limited {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-downWithin))
 		defer cancel()
 	}
-	result, err := sandbox.Koordctl(ctx, "tutorial", "spark", "--name", sandbox.Name, "--page", written)
+	result, err := sandbox.Koordctl(ctx, "tutorial", name, "--name", sandbox.Name, "--page", written)
 	if err != nil || result.Code != 0 {
-		t.Fatalf("koordctl tutorial spark: %v, exit code %d\n%s\n%s", err, result.Code, result.Stdout, result.Stderr)
+		t.Fatalf("koordctl tutorial %s: %v, exit code %d\n%s\n%s", name, err, result.Code, result.Stdout, result.Stderr)
 	}
 	t.Log(result.Stdout)
-	content, err := os.ReadFile(written)
+	page, err := os.ReadFile(written)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"words-", "-driver", "-exec-2", "koord-scheduler koord-batch", "kubernetes.io/batch-cpu", "tasks a second", "| with Spark | 150 |"} {
-		if !bytes.Contains(content, []byte(want)) {
-			t.Errorf("the page lacks %q:\n%s", want, content)
-		}
-	}
-	if *update && !t.Failed() {
-		if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(page, neutral(t, content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return string(page)
 }
 
 // start starts a sandbox with this machine as its only node.
@@ -113,7 +126,7 @@ func start(t *testing.T) *sandboxtest.Sandbox {
 }
 
 // neutral is a page that does not name this machine.
-func neutral(t *testing.T, content []byte) []byte {
+func neutral(t *testing.T, content string) []byte {
 	t.Helper()
 	hostname, err := os.Hostname()
 	if err != nil {
@@ -121,7 +134,7 @@ func neutral(t *testing.T, content []byte) []byte {
 	}
 	name := regexp.MustCompile(`\b` + regexp.QuoteMeta(realnode.NodeName(hostname)) + `\b`)
 	var lines []string
-	for line := range strings.Lines(string(content)) {
+	for line := range strings.Lines(content) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
 	return name.ReplaceAll([]byte(strings.Join(lines, "\n")+"\n"), []byte("machine"))
