@@ -76,7 +76,7 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 }
 
 func (s *story) seenLowered() string {
-	return fmt.Sprintf("batch-cpu is back from %d to %d thousandths of a core, and Spark from %.1f to %.1f tasks a second. The p99 is %s.",
+	return fmt.Sprintf("batch-cpu went from %d to %d thousandths of a core, and Spark from %.1f to %.1f tasks a second. The p99 is %s.",
 		s.offerBefore, s.Offer, s.raised.Progress, s.lowered.Progress, service.Milliseconds(s.lowered.P99)) + s.Remark()
 }
 
