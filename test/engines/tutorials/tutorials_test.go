@@ -124,17 +124,22 @@ func start(t *testing.T) *sandboxtest.Sandbox {
 	return sandbox
 }
 
-// neutral is a page that does not name this machine.
+// neutral is a page that does not name this machine, but one whose name is as long, so that columns stay where they are.
 func neutral(t *testing.T, content string) []byte {
 	t.Helper()
 	hostname, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := regexp.MustCompile(`\b` + regexp.QuoteMeta(realnode.NodeName(hostname)) + `\b`)
+	own := realnode.NodeName(hostname)
+	other := "node-" + strings.Repeat("0", max(len(own)-len("node-1"), 0)) + "1"
+	if len(own) < len(other) {
+		other = "n" + strings.Repeat("0", max(len(own)-len("n1"), 0)) + "1"
+	}
+	name := regexp.MustCompile(`\b` + regexp.QuoteMeta(own) + `\b`)
 	var lines []string
 	for line := range strings.Lines(content) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
-	return name.ReplaceAll([]byte(strings.Join(lines, "\n")+"\n"), []byte("machine"))
+	return name.ReplaceAll([]byte(strings.Join(lines, "\n")+"\n"), []byte(other))
 }
