@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,15 +44,20 @@ func TestOneWorkerFirstThenAsManyAsFit(t *testing.T) {
 // TestWorkersAreDrainedBeforeTheyGo: asked once, kept while they are busy, and taken away when they say that they have finished; with a
 // manager that is killed after each pass.
 func TestWorkersAreDrainedBeforeTheyGo(t *testing.T) {
-	r, finished, bodies := newRig(t, nil).grown(), false, []string{}
+	// Workers are asked side by side.
+	var finished atomic.Bool
+	var mutex sync.Mutex
+	r, bodies := newRig(t, nil).grown(), []string{}
 	r.engine = func(w http.ResponseWriter, q *http.Request) {
 		if q.URL.Path == "/done" {
-			if finished {
+			if finished.Load() {
 				_, _ = io.WriteString(w, "yes\n")
 			}
 			return
 		}
 		body, _ := io.ReadAll(q.Body)
+		mutex.Lock()
+		defer mutex.Unlock()
 		bodies = append(bodies, q.Method+" "+q.URL.Path+" "+string(body)+" as "+q.Header.Get("X-Trino-User"))
 	}
 	r.offer("2000")
@@ -66,7 +73,7 @@ func TestWorkersAreDrainedBeforeTheyGo(t *testing.T) {
 		t.Errorf("status %+v", status)
 	}
 	drained := status.Draining
-	finished = true
+	finished.Store(true)
 	for range 3 {
 		r.restart()
 		r.pass()
@@ -179,19 +186,20 @@ func TestALostNodeIsNotWaitedFor(t *testing.T) {
 	if err := r.client.Status().Update(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
-	r.asked = 0
+	r.asked.Store(0)
 	r.pass()
 	r.pass()
-	if r.size() != 1 || r.asked != 0 {
-		t.Errorf("%d workers, %d requests to a lost node; want 1 and none", r.size(), r.asked)
+	if r.size() != 1 || r.asked.Load() != 0 {
+		t.Errorf("%d workers, %d requests to a lost node; want 1 and none", r.size(), r.asked.Load())
 	}
 }
 
 // TestWorkersThatDrainedAreReplacedWhenMoreAreWanted: they work no more.
 func TestWorkersThatDrainedAreReplacedWhenMoreAreWanted(t *testing.T) {
-	r, finished := newRig(t, nil).grown(), false
+	var finished atomic.Bool
+	r := newRig(t, nil).grown()
 	r.engine = func(w http.ResponseWriter, _ *http.Request) {
-		if finished {
+		if finished.Load() {
 			_, _ = io.WriteString(w, "yes")
 		}
 	}
@@ -199,7 +207,7 @@ func TestWorkersThatDrainedAreReplacedWhenMoreAreWanted(t *testing.T) {
 	r.pass()
 	r.pass()
 	r.offer("4000")
-	finished = true
+	finished.Store(true)
 	r.pass()
 	r.pass()
 	if len(r.evicted) != 1 || r.size() != 4 {

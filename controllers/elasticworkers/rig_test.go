@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ type rig struct {
 	// engine answers the workers' requests, which are counted; refuse is answered to reads of the scale.
 	engine http.HandlerFunc
 	server *httptest.Server
-	asked  int
+	asked  atomic.Int32
 	refuse error
 	// evicted are the pods that were, by name.
 	evicted []string
@@ -65,7 +66,7 @@ func newRig(t *testing.T, edit func(*schedulingv1alpha1.ElasticWorkers), objects
 	}
 	r := &rig{t: t, clock: clocktesting.NewFakePassiveClock(noon), recorder: events.NewFakeRecorder(1000)}
 	r.engine = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }
-	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.asked++; r.engine(w, q) }))
+	r.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { r.asked.Add(1); r.engine(w, q) }))
 	t.Cleanup(r.server.Close)
 	objects = append(objects, r.workers("trino", edit), batchNode("4000"), &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "sql", Name: "trino"}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(0))},
