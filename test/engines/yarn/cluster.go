@@ -43,7 +43,7 @@ const endWithin = 10 * time.Second
 // Start starts a ResourceManager.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
-	jars, err := Jars(t.Context())
+	jars, err := project.Jars(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func (p *process) output() string {
 
 func (c *Cluster) arguments(conf, heap, class string) []string {
 	return []string{"-Xmx" + heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "--add-opens=java.base/java.lang=ALL-UNNAMED",
-		"-cp", conf + ":" + c.jars + ":" + c.jars + "/*", class}
+		"-cp", conf + ":" + c.jars + "/*", class}
 }
 
 // java runs a class until the end of the test.
