@@ -52,7 +52,7 @@ type NodeMemory struct {
 	read, asked time.Time
 }
 
-// NewNodeMemory returns a board over a cache. Nil outlooks predict nothing.
+// NewNodeMemory returns the memory of the nodes in a cache, not read yet. Nil outlooks predict nothing.
 func NewNodeMemory(reader client.Reader, outlooks Outlooks, clock clock.Clock) *NodeMemory {
 	return &NodeMemory{reader: reader, outlooks: outlooks, clock: clock}
 }

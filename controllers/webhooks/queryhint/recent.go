@@ -2,7 +2,6 @@ package queryhint
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"koordinator.sh/koord/decision/scheduling/queryhint"
@@ -26,40 +25,31 @@ type recentHint struct {
 }
 
 // recentHints remembers hints until their pods have nodes, so that the pods of a Deployment, which are created within milliseconds, are spread.
-// The zero value is empty. It is safe for concurrent use.
-type recentHints struct {
-	mu    sync.Mutex
-	hints []recentHint
-}
+// The oldest comes first.
+type recentHints []recentHint
 
 // add remembers a hint. Of too many, the oldest is forgotten.
 func (r *recentHints) add(one recentHint) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.hints) == mostRecent {
-		r.hints = slices.Delete(r.hints, 0, mostRecent/10)
+	if len(*r) == mostRecent {
+		*r = slices.Delete(*r, 0, mostRecent/10)
 	}
-	r.hints = append(r.hints, one)
+	*r = append(*r, one)
 }
 
 // mayHave is true where the hint of a pod that was created at a time may be remembered.
-func (r *recentHints) mayHave(created time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.hints) > 0 && !created.Before(r.hints[0].at.Add(-skew))
+func (r recentHints) mayHave(created time.Time) bool {
+	return len(r) > 0 && !created.Before(r[0].at.Add(-skew))
 }
 
 // waiting are the hints of a group whose pods have no node. Those whose pods are bound, and those that are too old, are forgotten.
 func (r *recentHints) waiting(of group, bound map[string]bool, now time.Time) []recentHint {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.hints = slices.DeleteFunc(r.hints, func(one recentHint) bool {
+	*r = slices.DeleteFunc(*r, func(one recentHint) bool {
 		return now.Sub(one.at) > boundWithin || one.group == of && bound[one.id]
 	})
 	var out []recentHint
-	for i := range r.hints {
-		if r.hints[i].group == of {
-			out = append(out, r.hints[i])
+	for _, one := range *r {
+		if one.group == of {
+			out = append(out, one)
 		}
 	}
 	return out
