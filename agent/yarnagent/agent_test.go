@@ -197,7 +197,6 @@ func TestContainersOutliveTheNodeManager(t *testing.T) {
 	}
 }
 
-// TestWhatTheNodeManagerMadeStays: a cgroup of LinuxContainerExecutor is adopted, and completed by the hierarchies that it left out.
 // TestASlowNodeManagerKeepsNobodyWaiting: koordlet gets the containers that were known, before it gives up.
 func TestASlowNodeManagerKeepsNobodyWaiting(t *testing.T) {
 	r := newRig(t, cgroup.V2)
@@ -215,6 +214,7 @@ func TestASlowNodeManagerKeepsNobodyWaiting(t *testing.T) {
 	}
 }
 
+// TestWhatTheNodeManagerMadeStays: a cgroup of LinuxContainerExecutor is adopted, and completed by the hierarchies that it left out.
 func TestWhatTheNodeManagerMadeStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		complete   bool
