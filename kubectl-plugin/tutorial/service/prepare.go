@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/sandbox/workload"
 )
@@ -41,7 +43,7 @@ func (s *Service) Prepare(ctx context.Context, t *tutorial.Session, others ...st
 		threshold+"cpuSuppressPolicy=cfsQuota", "--yes"); err != nil {
 		return err
 	}
-	_, err := t.Kubectl(ctx, "annotate", "node", t.Node.Name, "--overwrite", `scheduling.koordinator.sh/usage-thresholds={"usageThresholds":{"cpu":0}}`)
+	_, err := t.Kubectl(ctx, "annotate", "node", t.Node.Name, "--overwrite", extension.AnnotationCustomUsageThresholds+`={"usageThresholds":{"cpu":0}}`)
 	if err != nil {
 		return err
 	}
@@ -50,7 +52,7 @@ func (s *Service) Prepare(ctx context.Context, t *tutorial.Session, others ...st
 
 // undoAtTheEnd has everything deleted that the tutorial makes, and the configuration be what it was.
 func (s *Service) undoAtTheEnd(ctx context.Context, t *tutorial.Session, others []string) error {
-	configMap := []string{"configmap", "slo-controller-config", "-n", "koordinator-system"}
+	configMap := []string{"configmap", configuration.DefaultConfigMapName, "-n", configuration.DefaultNamespace}
 	var before corev1.ConfigMap
 	if err := t.Ask(ctx, &before, append([]string{"get", "-o", "json"}, configMap...)...); err != nil {
 		return err
@@ -66,7 +68,7 @@ func (s *Service) undoAtTheEnd(ctx context.Context, t *tutorial.Session, others 
 	t.Undo(func(ctx context.Context) error {
 		return errors.Join(
 			kubectl(ctx, append([]string{"delete", "--ignore-not-found", "namespace/" + s.Namespace}, others...)...),
-			kubectl(ctx, "annotate", "node", t.Node.Name, "scheduling.koordinator.sh/usage-thresholds-"),
+			kubectl(ctx, "annotate", "node", t.Node.Name, extension.AnnotationCustomUsageThresholds+"-"),
 			kubectl(ctx, append([]string{"patch", "--type=merge", "-p", string(patch)}, configMap...)...),
 		)
 	})
