@@ -22,7 +22,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/scheduler/informer"
-	"koordinator.sh/koord/scheduler/informer/informertest"
+	"koordinator.sh/koord/test/informertest"
 )
 
 // store holds ScheduleExplanations as an API server would: it refuses outdated writes and notifies watchers.

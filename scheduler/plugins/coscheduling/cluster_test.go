@@ -31,7 +31,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/scheduler/informer/informertest"
+	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/gangs"
 )

@@ -28,7 +28,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/scheduler/informer/informertest"
+	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/state/quotas"
 )
 

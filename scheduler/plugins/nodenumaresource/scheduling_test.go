@@ -24,7 +24,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/scheduler/informer/informertest"
+	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/topologies"
 )
