@@ -29,6 +29,7 @@ import (
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/pluginargs"
 	"koordinator.sh/koord/descheduler/plugins"
+	"koordinator.sh/koord/test/informertest"
 )
 
 const header = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerConfiguration\n"
@@ -122,7 +123,7 @@ func (c cluster) start(t *testing.T) *scene {
 		}
 	}
 	s := &scene{
-		kube:     kubefake.NewClientset(c.objects...),
+		kube:     informertest.NewClientset(c.objects...),
 		jobs:     fake.NewClientBuilder().WithScheme(scheme).WithObjects(c.jobs...).WithStatusSubresource(&schedulingv1alpha1.PodMigrationJob{}).WithInterceptorFuncs(c.intercept).Build(),
 		registry: prometheus.NewRegistry(),
 	}

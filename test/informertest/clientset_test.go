@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -25,6 +26,45 @@ func TestWatchesHandOutCopies(t *testing.T) {
 	}
 	if kept.Labels["a"] != "b" {
 		t.Errorf("the store has the label %q, want %q: it shares its pods with those who watch", kept.Labels["a"], "b")
+	}
+}
+
+// TestWatchesSayWhatWasDeletedBeforeThem lists, deletes and creates, and watches from the list on, as an informer does that is interrupted.
+func TestWatchesSayWhatWasDeletedBeforeThem(t *testing.T) {
+	ctx := t.Context()
+	pod := func(namespace, name string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	}
+	client := NewClientset(pod("default", "gone"), pod("default", "replaced"), pod("default", "kept"), pod("other", "gone"))
+	listed, err := client.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*corev1.Pod{pod("default", "gone"), pod("default", "replaced"), pod("other", "gone")} {
+		if err := client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := client.CoreV1().Pods("default").Create(ctx, pod("default", "replaced"), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for namespace, want := range map[string][]string{
+		"default": {"DELETED default/gone", "ADDED default/replaced"},
+		"":        {"DELETED default/gone", "DELETED other/gone", "ADDED default/replaced"},
+	} {
+		watched, err := client.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: listed.ResourceVersion})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for range want {
+			event := <-watched.ResultChan()
+			got = append(got, string(event.Type)+" "+event.Object.(*corev1.Pod).Namespace+"/"+event.Object.(*corev1.Pod).Name)
+		}
+		watched.Stop()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events of namespace %q (-want +got):\n%s", namespace, diff)
+		}
 	}
 }
 

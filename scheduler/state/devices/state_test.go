@@ -19,6 +19,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/test/eventually"
+	"koordinator.sh/koord/test/informertest"
 )
 
 type fixture struct {
@@ -31,7 +32,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	client := fake.NewClientset()
+	client := informertest.NewClientset()
 	factory := informers.NewSharedInformerFactory(client, 0)
 	source := cachetesting.NewFakeControllerSource()
 	state, err := NewFrom(source, client, factory.Core().V1().Pods().Informer(), factory.Core().V1().Nodes().Informer())
