@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,6 +28,7 @@ import (
 	"koordinator.sh/koord/descheduler/framework"
 	"koordinator.sh/koord/descheduler/plugins"
 	"koordinator.sh/koord/descheduler/plugins/lownodeload"
+	"koordinator.sh/koord/test/eventually"
 )
 
 // seesaw is a Deployment of one pod and the nodes a and b. Where the pod is, the node becomes overutilized.
@@ -130,13 +130,11 @@ func (s *seesaw) move(t *testing.T, to string) {
 		t.Fatal(err)
 	}
 	lister := s.informers.Core().V1().Pods().Lister().Pods("default")
-	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, 10*time.Second, true, func(context.Context) (bool, error) {
+	eventually.True(t, "the informer shows that "+former+" is replaced", func() bool {
 		_, gone := lister.Get(former)
 		_, missing := lister.Get(s.pod())
-		return gone != nil && missing == nil, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+		return gone != nil && missing == nil
+	})
 }
 
 // TestNoPluginMovesAWorkloadInCircles: whatever moves a pod from a to b and back does so once, and again when the first of these moves has

@@ -24,9 +24,9 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/loadaware"
-	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/part"
 	"koordinator.sh/koord/scheduler/state"
+	"koordinator.sh/koord/test/informertest"
 )
 
 const schedulerName = "koord-scheduler"

@@ -34,10 +34,10 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/plugins/reservation"
 	"koordinator.sh/koord/scheduler/state/reservations"
+	"koordinator.sh/koord/test/informertest"
 )
 
 const name = "koord-scheduler"

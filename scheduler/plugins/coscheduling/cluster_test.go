@@ -31,9 +31,9 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/scheduler/frameworkext"
-	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/gangs"
+	"koordinator.sh/koord/test/informertest"
 )
 
 const profileYAML = `

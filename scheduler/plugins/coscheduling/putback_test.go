@@ -12,6 +12,8 @@ import (
 	internalqueue "k8s.io/kubernetes/pkg/scheduler/backend/queue"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"koordinator.sh/koord/test/eventually"
 )
 
 // TestAPodThatComesBackWhileTheNextIsTakenIsNotLost has a rejected member come back while Pop waits for the next pod. Without Queue, the queue drops it
@@ -42,7 +44,7 @@ func TestAPodThatComesBackWhileTheNextIsTakenIsNotLost(t *testing.T) {
 			if err := q.AddUnschedulableIfNotPresent(logger, info, 0); err != nil {
 				t.Fatal(err)
 			}
-		case <-time.After(5 * time.Second):
+		case <-time.After(eventually.Timeout):
 			t.Fatalf("the pod is lost in round %d", round)
 		}
 	}

@@ -28,8 +28,8 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
-	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/state/quotas"
+	"koordinator.sh/koord/test/informertest"
 )
 
 // fixture is a real framework of NodeResourcesFit, DefaultPreemption and the plugin, on one node of 10 cpu unless said

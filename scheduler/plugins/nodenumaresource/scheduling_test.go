@@ -24,9 +24,9 @@ import (
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/cpuset"
 	"koordinator.sh/koord/decision/scheduling/numa"
-	"koordinator.sh/koord/test/informertest"
 	"koordinator.sh/koord/scheduler/plugins/defaultprebind"
 	"koordinator.sh/koord/scheduler/state/topologies"
+	"koordinator.sh/koord/test/informertest"
 )
 
 const profileYAML = `
