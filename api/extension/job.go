@@ -1,5 +1,7 @@
 package extension
 
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // What a batch job is, for predictions from former runs of its kind. All are optional.
 const (
 	// AnnotationJobUser names who runs the job; by default the namespace.
@@ -13,3 +15,34 @@ const (
 	// of the pod in Spark.
 	AnnotationJobShape = DomainPrefix + "job-shape"
 )
+
+// AnnotationJobPrediction says what is predicted of a job. koord-manager writes it when the pod is created, over what is there; koordlet goes by
+// it when it chooses which pods to evict.
+const AnnotationJobPrediction = DomainPrefix + "job-prediction"
+
+// JobPrediction is what former runs of its kind say about a job.
+type JobPrediction struct {
+	// Duration from the start of the first container to the end of the last; nil where nothing is known of it.
+	Duration *JobDuration `json:"duration,omitempty"`
+}
+
+// JobDuration is an interval that covers 90% of the runs, in seconds.
+type JobDuration struct {
+	// LikelySeconds are as likely exceeded as not.
+	LikelySeconds int64 `json:"likelySeconds"`
+	// LeastSeconds and MostSeconds are the ends of the interval.
+	LeastSeconds int64 `json:"leastSeconds"`
+	MostSeconds  int64 `json:"mostSeconds"`
+	// Runs that it rests on.
+	Runs uint32 `json:"runs"`
+}
+
+// GetJobPrediction decodes AnnotationJobPrediction; nil without one.
+func GetJobPrediction(annotations map[string]string) (*JobPrediction, error) {
+	return DecodeAnnotation[JobPrediction](annotations, AnnotationJobPrediction)
+}
+
+// SetJobPrediction writes AnnotationJobPrediction; nil removes it.
+func SetJobPrediction(obj metav1.Object, prediction *JobPrediction) error {
+	return EncodeAnnotation(obj, AnnotationJobPrediction, prediction)
+}

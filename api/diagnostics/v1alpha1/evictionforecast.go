@@ -96,7 +96,7 @@ type EvictionCandidate struct {
 
 // SortKey is a value by which candidates are ordered.
 type SortKey struct {
-	// Name is evictionPriority, priority, subPriority, usedOfRequest, used, requested or, of containers, work.
+	// Name is evictionPriority, priority, subPriority, usedOfRequest, used, requested, done (of a job with a prediction) or, of containers, work.
 	Name  string `json:"name"`
 	Value int64  `json:"value"`
 	Unit  Unit   `json:"unit"`

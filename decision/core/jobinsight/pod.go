@@ -12,7 +12,8 @@ import (
 
 // Labels that Spark gives its pods.
 const (
-	labelSparkApplication = "spark-app-name"
+	// LabelSparkApplication is the name of the application.
+	LabelSparkApplication = "spark-app-name"
 	labelSparkRole        = "spark-role"
 	sparkExecutor         = "executor"
 )
@@ -32,7 +33,7 @@ func KindOf(pod *corev1.Pod) (Kind, bool) {
 			kind.Application = owner.Name
 		}
 	}
-	if application := pod.Labels[labelSparkApplication]; application != "" && kind.Shape != "" {
+	if application := pod.Labels[LabelSparkApplication]; application != "" && kind.Shape != "" {
 		kind.Application = application
 	}
 	for annotation, field := range map[string]*string{

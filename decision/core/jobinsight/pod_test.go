@@ -12,12 +12,14 @@ import (
 )
 
 // ofJob is a pod of a Job.
-func ofJob(job string, change func(*corev1.Pod)) *corev1.Pod {
+func ofJob(job string, change ...func(*corev1.Pod)) *corev1.Pod {
 	controller := true
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: job + "-abcde", Labels: map[string]string{}, Annotations: map[string]string{},
 		OwnerReferences: []metav1.OwnerReference{{Kind: "Job", Name: job, Controller: &controller}}}}
-	if change != nil {
-		change(pod)
+	for _, each := range change {
+		if each != nil {
+			each(pod)
+		}
 	}
 	return pod
 }
@@ -33,7 +35,7 @@ func TestKindOf(t *testing.T) {
 		"of a Job with a name":     {pod: ofJob("report-daily", nil), want: Kind{User: "etl", Application: "report-daily"}},
 		"of Spark, with a quota": {pod: ofJob("x", func(p *corev1.Pod) {
 			p.OwnerReferences = nil
-			p.Labels = map[string]string{labelSparkApplication: "pi", labelSparkRole: "driver", extension.LabelQuotaName: "analytics"}
+			p.Labels = map[string]string{LabelSparkApplication: "pi", labelSparkRole: "driver", extension.LabelQuotaName: "analytics"}
 		}), want: Kind{User: "etl", Queue: "analytics", Application: "pi", Shape: "driver"}},
 		"with annotations": {pod: ofJob("x", func(p *corev1.Pod) {
 			p.OwnerReferences = nil

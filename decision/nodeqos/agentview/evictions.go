@@ -96,7 +96,7 @@ func candidateOf(c eviction.Candidate, unit diagnosticsv1alpha1.Unit) diagnostic
 	for _, key := range c.Keys {
 		shown := diagnosticsv1alpha1.SortKey{Name: string(key.Name), Value: whole(key.Value), Unit: diagnosticsv1alpha1.Count, Descending: key.Descending}
 		switch key.Name {
-		case eviction.KeyUsedOfRequest:
+		case eviction.KeyUsedOfRequest, eviction.KeyDone:
 			shown.Value, shown.Unit = whole(key.Value*100), diagnosticsv1alpha1.Percent
 		case eviction.KeyUsed, eviction.KeyRequested:
 			shown.Unit = unit

@@ -2,6 +2,8 @@ package eviction
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
@@ -42,10 +44,14 @@ type selector struct {
 	offers bool
 	// among selects the pods that are considered, by how their last eviction request was refused; by default those without a refusal.
 	among Refusal
+	// predicted says that a prediction is known of a pod of the node, at the time now.
+	predicted bool
+	now       time.Time
 }
 
 func newSelector(in Input, demand Demand) selector {
-	s := selector{demand: demand, offers: demand.Feature.ofRequests()}
+	s := selector{demand: demand, offers: demand.Feature.ofRequests(), now: in.Now}
+	s.predicted = slices.ContainsFunc(in.Pods, func(pod Pod) bool { return pod.Job != nil })
 	if in.Strategy != nil {
 		s.offers = s.offers || demand.Feature == BECPUEvict && in.Strategy.CPUEvictPolicy == slov1alpha1.EvictByAllocatablePolicy
 		_, s.most = reachOf(demand.Feature, in.Strategy)

@@ -145,7 +145,12 @@ func TestTheOrderOfPodsAndContainersIsTotal(t *testing.T) {
 			if random.IntN(2) == 0 {
 				pods = append(pods, task(name, priority, 1000, giga*int64(1+random.IntN(9)), time.Duration(random.IntN(3))*time.Minute))
 			} else {
-				pods = append(pods, batch(name, priority, 1000, 1000, giga*int64(1+random.IntN(3))))
+				pod := batch(name, priority, 1000, 1000, giga*int64(1+random.IntN(3)))
+				if random.IntN(2) == 0 {
+					pod.Job = &Job{Started: noon.Add(-time.Duration(random.IntN(90)) * time.Minute),
+						Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, MostSeconds: 3600}}}
+				}
+				pods = append(pods, pod)
 			}
 		}
 		want := Decide(input(only(BEMemoryEvict), node(0, 70*giga), memory, pods...), nil)

@@ -55,6 +55,11 @@ func TestTheOrderOfVictims(t *testing.T) {
 		return pod
 	}
 	cpu := func(milli int64) podrequest.Amount { return podrequest.Amount{MilliCPU: milli} }
+	// running is a job that is expected to take an hour and at most two, and has run for some minutes.
+	running := func(pod Pod, minutes time.Duration) Pod {
+		pod.Job = &Job{Started: noon.Add(-minutes * time.Minute), Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, MostSeconds: 7200}}}
+		return pod
+	}
 	requesting := func(pod Pod, milli int64) Pod {
 		pod.Requests = podrequest.Tiers{Mid: cpu(milli)}
 		return pod
@@ -86,6 +91,22 @@ func TestTheOrderOfVictims(t *testing.T) {
 			feature: BECPUEvict,
 			pods:    []Pod{batch("half", 5500, 10_000, 5_000, 1), batch("nine-tenths", 5500, 1_000, 900, 1), batch("lower", 5400, 1_000, 1, 1)},
 			want:    []string{"lower", "nine-tenths", "half"},
+		},
+		"best effort by what is lost, in quarters of a job, before use": {
+			feature: BECPUEvict,
+			pods: []Pod{
+				running(batch("nearly-done", 5500, 1_000, 900, 1), 50), running(batch("begun", 5500, 1_000, 100, 1), 5), running(batch("a-bit-further", 5500, 1_000, 200, 1), 14),
+				running(batch("half-done", 5500, 1_000, 900, 1), 31), batch("unknown", 5500, 1_000, 150, 1), running(batch("overdue", 5500, 1_000, 50, 1), 121),
+				running(batch("lower", 5400, 1_000, 1, 1), 59),
+			},
+			want: []string{"lower", "a-bit-further", "unknown", "begun", "overdue", "half-done", "nearly-done"},
+		},
+		"of those that agree, the label counts before what is lost": {
+			feature: CPUEvict,
+			pods: []Pod{
+				wish(running(service("label", 7000, cpu(50)), 59), 0, 10), running(service("done", 7000, cpu(900)), 59), running(service("begun", 7000, cpu(50)), 1),
+			},
+			want: []string{"label", "begun", "done"},
 		},
 		"equal pods go by their names": {
 			feature: CPUEvict,

@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -30,6 +31,9 @@ const (
 	KeyUsed KeyName = "used"
 	// KeyRequested is the request, in milli-cores or bytes.
 	KeyRequested KeyName = "requested"
+	// KeyDone is how far a job is by what was predicted of it, in quarters from 0 to 0.75; 0 for pods of which nothing was. It is a key where a
+	// pod of the node has a prediction.
+	KeyDone KeyName = "done"
 	// KeyWork is the CPU time that a container has used, in seconds, which is lost with it. Pods have none.
 	KeyWork KeyName = "work"
 )
@@ -61,20 +65,28 @@ func (s selector) keys(pod *Pod) []Key {
 	}
 	priority := Key{Name: KeyPriority, Value: float64(pod.Priority)}
 	if s.demand.Feature.BestEffort() {
+		last := Key{Name: KeyUsed, Value: used, Descending: true}
 		if resource == CPU {
-			share := used / float64(max(pod.Requests.Batch.MilliCPU, 1))
-			return []Key{priority, {Name: KeyUsedOfRequest, Value: share, Descending: true}}
+			last = Key{Name: KeyUsedOfRequest, Value: used / float64(max(pod.Requests.Batch.MilliCPU, 1)), Descending: true}
 		}
-		return []Key{priority, {Name: KeyUsed, Value: used, Descending: true}}
+		return s.withLast([]Key{priority}, pod, last)
 	}
 	last := Key{Name: KeyUsed, Value: used, Descending: true}
 	if s.demand.Feature.ofRequests() {
 		last = Key{Name: KeyRequested, Value: float64(requested(pod, resource)), Descending: true}
 	}
-	return []Key{
-		{Name: KeyEvictionPriority, Value: float64(pod.EvictionPriority)}, priority,
-		{Name: KeySubPriority, Value: float64(pod.SubPriority)}, last,
+	return s.withLast([]Key{
+		{Name: KeyEvictionPriority, Value: float64(pod.EvictionPriority)}, priority, {Name: KeySubPriority, Value: float64(pod.SubPriority)},
+	}, pod, last)
+}
+
+// withLast are keys with the last ones. Of pods that matter as much, those go first that lose the least of their work; within a quarter of it, those
+// that release most, so that few have to go.
+func (s selector) withLast(keys []Key, pod *Pod, last Key) []Key {
+	if s.predicted {
+		keys = append(keys, Key{Name: KeyDone, Value: min(math.Floor(pod.Job.done(s.now)*4), 3) / 4})
 	}
+	return append(keys, last)
 }
 
 // containerKeys are those of pods, but for the last: of containers those go first that lose the least work.

@@ -51,7 +51,20 @@ func TestPodOf(t *testing.T) {
 		}},
 		"a policy that cannot be read allows none": {func(p *corev1.Pod) { p.Annotations[extension.AnnotationPodEvictPolicy] = "{" }, func(p *Pod) { p.Allowed = none }},
 		"an empty policy allows none":              {func(p *corev1.Pod) { p.Annotations[extension.AnnotationPodEvictPolicy] = "[]" }, func(p *Pod) { p.Allowed = none }},
-		"without a label, as Kubernetes runs it":   {func(p *corev1.Pod) { delete(p.Labels, extension.LabelPodQoS) }, func(*Pod) {}},
+		"a job with a prediction": {func(p *corev1.Pod) {
+			p.Annotations[extension.AnnotationJobPrediction] = `{"duration":{"likelySeconds":60,"leastSeconds":50,"mostSeconds":70,"runs":9}}`
+			p.Status.StartTime = &metav1.Time{Time: noon}
+		}, func(p *Pod) {
+			p.Job = &Job{Started: noon, Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 60, LeastSeconds: 50, MostSeconds: 70, Runs: 9}}}
+		}},
+		"a job that has not started": {func(p *corev1.Pod) {
+			p.Annotations[extension.AnnotationJobPrediction] = `{"duration":{"likelySeconds":60}}`
+		}, func(*Pod) {}},
+		"a prediction that cannot be read counts as absent": {func(p *corev1.Pod) {
+			p.Annotations[extension.AnnotationJobPrediction] = `{"duration":[]}`
+			p.Status.StartTime = &metav1.Time{Time: noon}
+		}, func(*Pod) {}},
+		"without a label, as Kubernetes runs it": {func(p *corev1.Pod) { delete(p.Labels, extension.LabelPodQoS) }, func(*Pod) {}},
 		"guaranteed without a label is no class": {func(p *corev1.Pod) {
 			delete(p.Labels, extension.LabelPodQoS)
 			p.Status.QOSClass = corev1.PodQOSGuaranteed
