@@ -35,28 +35,52 @@ type saver struct {
 
 // load reads the store. What is damaged is reported, and the store begins with what could be read.
 func (s *saver) load(ctx context.Context) error {
-	var parts [][]byte
-	for i := range s.written {
-		var configMap corev1.ConfigMap
-		err := s.live.Get(ctx, types.NamespacedName{Namespace: s.namespace, Name: jobinsight.ConfigMapName(i)}, &configMap)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("get configmap %q in namespace %q: %w", jobinsight.ConfigMapName(i), s.namespace, err)
-		}
-		if apierrors.IsNotFound(err) {
-			s.written[i] = nil
-			continue
-		}
-		s.written[i] = append([]byte{}, configMap.BinaryData[jobinsight.DataKey]...)
-		if len(s.written[i]) > 0 || i == 0 {
-			parts = append(parts, s.written[i])
-		}
+	written, err := readParts(ctx, s.live, s.namespace)
+	if err != nil {
+		return err
 	}
+	s.written = written
 	var loss jobinsight.Loss
-	s.store, loss = jobinsight.Decode(parts, jobinsight.DefaultKinds)
-	if loss.Any() {
+	if s.store, loss = decode(written); loss.Any() {
 		s.reportLoss(ctx, loss)
 	}
 	return nil
+}
+
+// ReadStore reads what the leader has written in a namespace, and what of it is damaged. A store that was never written is empty.
+func ReadStore(ctx context.Context, reader client.Reader, namespace string) (*jobinsight.Store, jobinsight.Loss, error) {
+	written, err := readParts(ctx, reader, namespace)
+	if err != nil {
+		return nil, jobinsight.Loss{}, err
+	}
+	store, loss := decode(written)
+	return store, loss, nil
+}
+
+// readParts reads the ConfigMaps; a part without one is nil.
+func readParts(ctx context.Context, reader client.Reader, namespace string) (written [jobinsight.Parts][]byte, err error) {
+	for i := range written {
+		var configMap corev1.ConfigMap
+		err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: jobinsight.ConfigMapName(i)}, &configMap)
+		if client.IgnoreNotFound(err) != nil {
+			return written, fmt.Errorf("get configmap %q in namespace %q: %w", jobinsight.ConfigMapName(i), namespace, err)
+		}
+		if err == nil {
+			written[i] = append([]byte{}, configMap.BinaryData[jobinsight.DataKey]...)
+		}
+	}
+	return written, nil
+}
+
+// decode leaves out empty parts, which were needed before, but for the first, which a store always has.
+func decode(written [jobinsight.Parts][]byte) (*jobinsight.Store, jobinsight.Loss) {
+	var parts [][]byte
+	for i, part := range written {
+		if len(part) > 0 || i == 0 && part != nil {
+			parts = append(parts, part)
+		}
+	}
+	return jobinsight.Decode(parts, jobinsight.DefaultKinds)
 }
 
 func (s *saver) reportLoss(ctx context.Context, loss jobinsight.Loss) {

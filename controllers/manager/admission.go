@@ -62,6 +62,7 @@ func addAdmission(ctx context.Context, mgr ctrl.Manager, options *Options, servi
 		MigrateOnEviction: options.MigrateOnEviction,
 		QuotaTrees:        options.QuotaTrees,
 		QueryHints:        queryhint.Options{Enabled: options.QueryHints, Settings: options.queryHintSettings(), Outlooks: outlooks},
+		PredictJobs:       options.JobInsight && options.JobPredictions,
 		ConfigMap:         options.SLOConfigName,
 	})
 	if err != nil {

@@ -75,6 +75,8 @@ type Options struct {
 	RecommenderOptions
 	// JobInsight learns what batch jobs use and how long they run.
 	JobInsight bool
+	// JobPredictions writes to pods of jobs how long they are expected to take.
+	JobPredictions bool
 	// ElasticWorkers sizes the targets of ElasticWorkers.
 	ElasticWorkers bool
 	// SchedulerEndpoint is the URL of the explain endpoint of koord-scheduler.
@@ -112,6 +114,7 @@ func NewOptions() *Options {
 		QueryHintNodes:         queryhint.DefaultSettings().MaxNodes,
 		RecommenderOptions:     RecommenderOptions{Recommender: true},
 		JobInsight:             true,
+		JobPredictions:         true,
 		SchedulerEndpoint:      "https://koord-scheduler." + configuration.DefaultNamespace + ".svc:10260",
 	}
 }
@@ -134,6 +137,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.addAdmissionFlags(flags)
 	o.RecommenderOptions.addFlags(flags)
 	flags.BoolVar(&o.JobInsight, "job-insight", o.JobInsight, "Learn what batch jobs use and how long they run, and keep it in ConfigMaps, for koordctl forecast job")
+	flags.BoolVar(&o.JobPredictions, "job-predictions", o.JobPredictions, "Write to pods of jobs how long they are expected to take, which koordlet goes by when it evicts; requires --job-insight")
 	flags.BoolVar(&o.ElasticWorkers, "elastic-workers", o.ElasticWorkers, "Scale the targets of ElasticWorkers to what nodes offer, and drain workers before they are taken away")
 	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared: 100 for each healthy GPU of a node")
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL of the explain endpoint of koord-scheduler")

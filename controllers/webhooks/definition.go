@@ -30,7 +30,7 @@ const timeoutSeconds = 5
 // mutating are the webhooks for pods, one for each scope, and those for quotas, with the pods of their namespaces, and nodes.
 func (o *Options) mutating(scopes []policy.Scope, repeatable bool, namespaces quotaNamespaces, bundle []byte) []admissionregistrationv1.MutatingWebhook {
 	webhooks := slices.Concat(o.mutatingPods(scopes, repeatable, bundle), o.mutatingOvercommit(bundle),
-		o.mutatingQuotas(bundle), o.mutatingQuotaPods(namespaces, bundle), o.mutatingQueryHints(bundle), o.mutatingNodes(bundle))
+		o.mutatingQuotas(bundle), o.mutatingQuotaPods(namespaces, bundle), o.mutatingQueryHints(bundle), o.mutatingJobs(bundle), o.mutatingNodes(bundle))
 	for i := range webhooks {
 		w := &webhooks[i]
 		w.MatchPolicy, w.ObjectSelector, w.SideEffects, w.AdmissionReviewVersions = answered()

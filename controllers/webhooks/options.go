@@ -52,6 +52,8 @@ type Options struct {
 	MigrateOnEviction bool
 	// QueryHints are the scheduling hints for pods of query engines.
 	QueryHints queryhint.Options
+	// PredictJobs writes to pods of jobs how long they are expected to take.
+	PredictJobs bool
 	// QuotaTrees gives pods of a quota tree the nodes of the ElasticQuotaProfile that made the tree.
 	QuotaTrees bool
 	// ConfigMap is the name of the configuration, in Namespace; slo-controller-config when empty.

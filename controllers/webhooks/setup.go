@@ -28,6 +28,7 @@ import (
 	"koordinator.sh/koord/controllers/webhooks/configmap"
 	"koordinator.sh/koord/controllers/webhooks/evacuation"
 	"koordinator.sh/koord/controllers/webhooks/eviction"
+	"koordinator.sh/koord/controllers/webhooks/jobprediction"
 	"koordinator.sh/koord/controllers/webhooks/node"
 	"koordinator.sh/koord/controllers/webhooks/queryhint"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
@@ -102,6 +103,9 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, o Options) error {
 		if err := queryhint.AddToManager(mgr, o.QueryHints); err != nil {
 			return err
 		}
+	}
+	if o.PredictJobs {
+		jobprediction.AddToManager(mgr, o.Namespace)
 	}
 	if err := serveQuotas(ctx, mgr, &o, decoder, reviews); err != nil {
 		return err
