@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"koordinator.sh/koord/controllers/jobinsight"
 	"koordinator.sh/koord/controllers/recommender"
 )
 
@@ -25,11 +27,15 @@ func (o *RecommenderOptions) addFlags(flags *pflag.FlagSet) {
 }
 
 // addRecommender adds the recommender unless it is disabled.
-func addRecommender(ctx context.Context, mgr ctrl.Manager, options *RecommenderOptions) error {
+func addRecommender(ctx context.Context, mgr ctrl.Manager, options *Options) error {
 	if !options.Recommender {
 		return nil
 	}
-	if err := recommender.AddToManager(ctx, mgr, recommender.Options{Apply: options.RecommenderApply}); err != nil {
+	o := recommender.Options{Apply: options.RecommenderApply}
+	if options.JobInsight {
+		o.Runs = jobinsight.NewRuns(mgr.GetAPIReader(), options.ConfigNamespace, clock.RealClock{})
+	}
+	if err := recommender.AddToManager(ctx, mgr, o); err != nil {
 		return fmt.Errorf("add the recommender: %w", err)
 	}
 	return nil

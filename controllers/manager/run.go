@@ -162,7 +162,7 @@ func assemble(ctx context.Context, config *rest.Config, options *Options, servin
 	if err := addProfileController(mgr, options); err != nil {
 		return nil, err
 	}
-	if err := addRecommender(ctx, mgr, &options.RecommenderOptions); err != nil {
+	if err := addRecommender(ctx, mgr, options); err != nil {
 		return nil, err
 	}
 	if err := addJobInsight(mgr, options); err != nil {

@@ -28,13 +28,15 @@ const (
 // reconciler looks at all Recommendations in each pass. Its workloads are used by one pass at a time.
 type reconciler struct {
 	// client reads from a cache of the pods that occupy a node, and live from the API server.
-	client    client.Client
-	live      client.Reader
-	clock     clock.PassiveClock
-	apply     bool
-	options   recommend.Options
-	resizes   recommend.ResizeOptions
-	limiter   limiter
+	client  client.Client
+	live    client.Reader
+	clock   clock.PassiveClock
+	apply   bool
+	options recommend.Options
+	resizes recommend.ResizeOptions
+	limiter limiter
+	// runs of jobs; nil where nobody learns from them.
+	runs      Runs
 	workloads map[types.NamespacedName]*workload
 }
 
@@ -110,6 +112,7 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 	}
 	w.learnShortages(append(shortagesOf(pods, time.Time{}), shortagesOf(failed, at.Add(-heedFailed))...))
 	w.learn(pods, reports, countSample)
+	r.predict(ctx, old, w, pods)
 	w.advise(r.options, at, recommend.PerPod(pods))
 	w.forget(at, r.resizes.CoolDown)
 	plan := r.plan(ctx, old, w, pods, at)

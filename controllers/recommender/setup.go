@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// Apply lets Recommendations with the annotation analysis.koordinator.sh/apply: in-place resize running pods.
 	Apply bool
+	// Runs of jobs, by which these are recommended; nil has them recommended by the usage of their pods, as other workloads.
+	Runs Runs
 }
 
 // AddToManager adds the controller, which runs on the leader only. Where the cluster does not know Recommendations, it adds
@@ -61,6 +63,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, options Options) error 
 func newReconciler(c client.Client, live client.Reader, options Options, clock clock.PassiveClock) *reconciler {
 	return &reconciler{
 		client: c, live: live, clock: clock, apply: options.Apply, options: recommend.DefaultOptions(), resizes: recommend.DefaultResizeOptions(),
+		runs:      options.Runs,
 		limiter:   flowcontrol.NewTokenBucketRateLimiter(resizesPerSecond, burst),
 		workloads: map[types.NamespacedName]*workload{},
 	}

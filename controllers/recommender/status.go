@@ -53,7 +53,7 @@ func statusOf(r *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Po
 		}
 		return 1
 	})
-	conditions(&out, r, pods, confidence, at)
+	conditions(&out, r, pods, w.evidence(confidence), at)
 	return out, nil
 }
 
@@ -87,8 +87,36 @@ func namesOf(pods []*corev1.Pod, r *analysisv1alpha1.Recommendation) map[string]
 	return out
 }
 
+// evidence is what the recommendation of a workload rests on.
+type evidence struct {
+	// confidence is that of the container with the least; negative for none.
+	confidence float64
+	// runs of a job; nil for other workloads.
+	runs *int64
+}
+
+func (w *workload) evidence(confidence float64) evidence {
+	out := evidence{confidence: confidence}
+	for _, container := range w.containers {
+		if container.Job != nil {
+			out.runs = &container.Job.Runs
+		}
+	}
+	return out
+}
+
+func (e evidence) message() string {
+	switch {
+	case e.confidence < 0:
+		return "no usage samples yet"
+	case e.runs != nil:
+		return fmt.Sprintf("fewer than %d runs of the job: %d", recommend.ConfidentRuns, *e.runs)
+	}
+	return fmt.Sprintf("less than a day of usage samples: %.1f hours", float64(int(e.confidence*240))/10)
+}
+
 // conditions says how far to trust the recommendation.
-func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Recommendation, pods []*corev1.Pod, confidence float64, at time.Time) {
+func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Recommendation, pods []*corev1.Pod, on evidence, at time.Time) {
 	set := func(kind string, holds bool, reason, otherwise, message string) {
 		c := metav1.Condition{
 			Type: kind, Status: metav1.ConditionFalse, Reason: otherwise, ObservedGeneration: r.Generation, LastTransitionTime: *secondsOf(at),
@@ -100,11 +128,7 @@ func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Re
 	}
 	set(analysisv1alpha1.RecommendationConditionNoObjectsMatched, len(pods) == 0, "NoPods", "PodsMatched",
 		"no pod of the target is running")
-	message := "no usage samples yet"
-	if confidence >= 0 {
-		message = fmt.Sprintf("less than a day of usage samples: %.1f hours", float64(int(confidence*240))/10)
-	}
-	set(analysisv1alpha1.RecommendationConditionLowConfidence, confidence < 1, "FewSamples", "EnoughSamples", message)
+	set(analysisv1alpha1.RecommendationConditionLowConfidence, on.confidence < 1, "FewSamples", "EnoughSamples", on.message())
 	several := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return len(recommend.Containers(p)) > 1 })
 	set(analysisv1alpha1.RecommendationConditionApportioned, several, "SeveralContainers", "OneContainer",
 		"usage is measured per pod and divided among its containers by their requests")

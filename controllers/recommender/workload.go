@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -25,6 +26,9 @@ type workload struct {
 	sampled map[types.UID]time.Time
 	// applied is when pods were resized.
 	applied map[types.UID]time.Time
+	// kind of job that the pods ran when there last were some, in their only container; its name is empty where they were no jobs.
+	kind         jobinsight.Kind
+	jobContainer string
 	// dirty says that something was learned since written, the time of the latest write of the status.
 	dirty   bool
 	written time.Time

@@ -102,10 +102,19 @@ func derivation(terms []diagnosticsv1alpha1.Term) string {
 	return strings.Join(parts, "; ")
 }
 
+// enoughRuns of a job are as good as a day of usage, as ContainerRecommendation.Runs says.
+const enoughRuns = 10
+
 // observation says how long, and until when, the container was observed.
 func observation(c *diagnosticsv1alpha1.ContainerRecommendation, o Options) string {
 	var parts []string
-	if c.ConfidenceSeconds != nil {
+	if c.Runs != nil {
+		enough := "enough to apply"
+		if *c.Runs < enoughRuns {
+			enough = fmt.Sprintf("%d are needed to apply", enoughRuns)
+		}
+		parts = append(parts, fmt.Sprintf("recommended by %s (%s)", phrase.Counted(int(*c.Runs), "run"), enough))
+	} else if c.ConfidenceSeconds != nil {
 		enough := "enough to apply"
 		if *c.ConfidenceSeconds < 24*60*60 {
 			enough = "a day is needed to apply"

@@ -196,18 +196,21 @@ func TestSavingsThatAreNegativeStandOut(t *testing.T) {
 
 func TestObservationOfLessThanADayStandsOut(t *testing.T) {
 	tests := map[string]struct {
-		seconds  *int64
-		want     string
-		wantRole Role
+		seconds, runs *int64
+		want          string
+		wantRole      Role
 	}{
-		"unknown":        {nil, "<unknown>", Dim},
-		"an hour":        {new(int64(3600)), "60m", Warn},
-		"almost a day":   {new(int64(24*3600 - 1)), "23h", Warn},
-		"exactly a day":  {new(int64(24 * 3600)), "24h", Plain},
-		"more than that": {new(int64(8 * 24 * 3600)), "8d", Plain},
+		"unknown":            {nil, nil, "<unknown>", Dim},
+		"an hour":            {new(int64(3600)), nil, "60m", Warn},
+		"almost a day":       {new(int64(24*3600 - 1)), nil, "23h", Warn},
+		"exactly a day":      {new(int64(24 * 3600)), nil, "24h", Plain},
+		"more than that":     {new(int64(8 * 24 * 3600)), nil, "8d", Plain},
+		"a job that ran":     {new(int64(3600)), new(int64(1)), "1 run", Warn},
+		"ten runs of a job":  {new(int64(3600)), new(int64(10)), "10 runs", Plain},
+		"runs without usage": {nil, new(int64(9)), "9 runs", Warn},
 	}
 	for name, tc := range tests {
-		if got := observedCell(tc.seconds); got.text != tc.want || got.role != tc.wantRole {
+		if got := observedCell(tc.seconds, tc.runs); got.text != tc.want || got.role != tc.wantRole {
 			t.Errorf("%s: got %+v, want %q in role %d", name, got, tc.want, tc.wantRole)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 var recommendationColumns = []column{
@@ -50,7 +51,7 @@ func recommendationCells(r *diagnosticsv1alpha1.RecommendationExplanation, c *di
 		text(r.Name), text(r.Target), text(c.Name), text(c.Tier), podsCell(r.Pods),
 		requestCell(&c.CPU, cpu), amountCell(c.CPU.Target, cpu), boundsCell(&c.CPU, cpu), savingsCell(c.CPU.Savings, cpu),
 		requestCell(&c.Memory, memory), amountCell(c.Memory.Target, memory), boundsCell(&c.Memory, memory), savingsCell(c.Memory.Savings, memory),
-		observedCell(c.ConfidenceSeconds), applyCell(&r.Application, o), text(Age(o.Now, r.UpdatedAt)), painted(Dim, r.Application.Message),
+		observedCell(c.ConfidenceSeconds, c.Runs), applyCell(&r.Application, o), text(Age(o.Now, r.UpdatedAt)), painted(Dim, r.Application.Message),
 	}
 }
 
@@ -106,9 +107,13 @@ func savingsCell(amount *int64, unit diagnosticsv1alpha1.Unit) cell {
 	return text(Quantity(*amount, unit))
 }
 
-func observedCell(seconds *int64) cell {
+func observedCell(seconds, runs *int64) cell {
 	const day = 24 * 60 * 60
 	switch {
+	case runs != nil && *runs < enoughRuns:
+		return painted(Warn, phrase.Counted(int(*runs), "run"))
+	case runs != nil:
+		return text(phrase.Counted(int(*runs), "run"))
 	case seconds == nil:
 		return painted(Dim, unknown)
 	case *seconds < day:

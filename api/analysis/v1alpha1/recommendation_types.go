@@ -127,6 +127,32 @@ type ContainerCheckpoint struct {
 	LastOOMTime *metav1.Time `json:"lastOOMTime,omitempty"`
 	// OOMMemory is what the containers should have at least since then, in bytes.
 	OOMMemory int64 `json:"oomMemory,omitempty"`
+	// Job is what former runs say of the next one; absent where the pods of the target are no jobs.
+	Job *JobCheckpoint `json:"job,omitempty"`
+}
+
+// JobCheckpoint is what is predicted of the next run of a job.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type JobCheckpoint struct {
+	// Runs that the predictions rest on.
+	Runs int64 `json:"runs,omitempty"`
+	// Basis is what these runs have in common with the next one.
+	Basis string `json:"basis,omitempty"`
+	// CPU in milli-cores, of the mean of a run.
+	CPU JobBounds `json:"cpu,omitempty"`
+	// Memory in bytes, of the peak of a run.
+	Memory JobBounds `json:"memory,omitempty"`
+}
+
+// JobBounds are predictions for one resource.
+type JobBounds struct {
+	// Lower is as likely exceeded as not.
+	Lower int64 `json:"lower,omitempty"`
+	// Target is what to request.
+	Target int64 `json:"target,omitempty"`
+	// Upper is hardly ever exceeded.
+	Upper int64 `json:"upper,omitempty"`
 }
 
 // AppliedResize is a resize of one pod.

@@ -58,6 +58,9 @@ type ContainerRecommendation struct {
 	// ConfidenceSeconds is how long the container was observed, as far as it counts; from a day on it is enough to apply.
 	// +optional
 	ConfidenceSeconds *int64 `json:"confidenceSeconds,omitempty"`
+	// Runs of its job that it is recommended by; absent for a container that is recommended by its usage. From ten on they are enough to apply.
+	// +optional
+	Runs *int64 `json:"runs,omitempty"`
 	// FirstSampleAt and LastSampleAt are the ends of the time in which it was observed.
 	// +optional
 	FirstSampleAt *metav1.Time `json:"firstSampleAt,omitempty"`

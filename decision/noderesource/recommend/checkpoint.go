@@ -30,6 +30,12 @@ func (c *Container) Checkpoint(name string) (analysisv1alpha1.ContainerCheckpoin
 	if !c.OOM.IsZero() {
 		out.LastOOMTime = &metav1.Time{Time: c.OOM}
 	}
+	if job := c.Job; job != nil {
+		bounds := func(b Bounds) analysisv1alpha1.JobBounds {
+			return analysisv1alpha1.JobBounds{Lower: b.Lower, Target: b.Target, Upper: b.Upper}
+		}
+		out.Job = &analysisv1alpha1.JobCheckpoint{Runs: job.Runs, Basis: job.Basis, CPU: bounds(job.CPU), Memory: bounds(job.Memory)}
+	}
 	return out, nil
 }
 
@@ -53,6 +59,25 @@ func Restore(checkpoint analysisv1alpha1.ContainerCheckpoint) (*Container, error
 	}
 	if checkpoint.LastOOMTime != nil {
 		out.OOM = checkpoint.LastOOMTime.Time
+	}
+	if out.Job, err = restoreJob(checkpoint.Job); err != nil {
+		return nil, fmt.Errorf("restore container %q: %w", checkpoint.ContainerName, err)
+	}
+	return out, nil
+}
+
+func restoreJob(checkpoint *analysisv1alpha1.JobCheckpoint) (*Job, error) {
+	if checkpoint == nil {
+		return nil, nil
+	}
+	bounds := func(b analysisv1alpha1.JobBounds) Bounds {
+		return Bounds{Lower: b.Lower, Target: b.Target, Upper: b.Upper}
+	}
+	out := &Job{Runs: checkpoint.Runs, Basis: checkpoint.Basis, CPU: bounds(checkpoint.CPU), Memory: bounds(checkpoint.Memory)}
+	for _, b := range []Bounds{out.CPU, out.Memory} {
+		if b.Lower < 0 || b.Lower > b.Target || b.Target > b.Upper || out.Runs < 0 {
+			return nil, fmt.Errorf("bounds %+v of a job with %d runs are not in order", b, out.Runs)
+		}
 	}
 	return out, nil
 }

@@ -28,6 +28,8 @@ type Container struct {
 	// OOM is when a container last ran out of memory, and OOMBytes what is enough since then; zero when none did.
 	OOM      time.Time
 	OOMBytes float64
+	// Job is what former runs say of the next one, by which the container is then recommended; nil for one that is no job.
+	Job *Job
 }
 
 // NewContainer returns one about which nothing is known.

@@ -35,29 +35,36 @@ type Bounds struct {
 // Recommendation for the containers of one name.
 type Recommendation struct {
 	CPU, Memory Bounds
-	// Confidence grows by 1 for each day that was observed; below 1 the bounds are wide.
+	// Confidence grows by 1 for each day that was observed, or for each ten runs of a job; below 1 the bounds are wide.
 	Confidence float64
 }
 
-// Confident says whether a day or more was observed.
+// Confident says whether a day, or ten runs, or more was observed.
 func (r *Recommendation) Confident() bool { return r.Confidence >= 1 }
 
 // Known says whether there is anything to recommend from.
-func (c *Container) Known() bool { return !c.CPU.Empty() || !c.Memory.Empty() }
+func (c *Container) Known() bool { return c.Job != nil || !c.CPU.Empty() || !c.Memory.Empty() }
 
 // Recommend derives what the containers should request; a pod has so many of them, at least one. It must be Known. A nil trace
 // records nothing.
 func (c *Container) Recommend(o Options, containers int, at time.Time, trace *Trace) Recommendation {
-	confidence := c.confidence()
+	confidence := c.Observed()
 	share := 1 / float64(max(containers, 1))
 	const milli, bytes = 1000, 1
+	if job := c.Job; job != nil {
+		return Recommendation{
+			CPU:        job.bounds(job.CPU, whole(o.CPU.PodMinimum*share*milli), 0, milli, trace.cpu()),
+			Memory:     job.bounds(job.Memory, whole(o.Memory.PodMinimum*share), whole(c.oomFloor(at)), bytes, trace.memory()),
+			Confidence: job.confidence(),
+		}
+	}
 	cpu := o.CPU.bounds(c.CPU.Percentile, 0, confidence, share, milli, trace.cpu())
 	memory := o.Memory.bounds(c.Memory.Percentile, c.oomFloor(at), confidence, share, bytes, trace.memory())
 	return Recommendation{CPU: cpu, Memory: memory, Confidence: confidence}
 }
 
-// confidence is the days from the first to the latest sample, or those that the observed minutes add up to if they are fewer.
-func (c *Container) confidence() float64 {
+// Observed is the days from the first to the latest sample, or those that the observed minutes add up to if they are fewer.
+func (c *Container) Observed() float64 {
 	return min(c.Last.Sub(c.First).Hours()/24, c.Minutes/(24*60))
 }
 

@@ -67,7 +67,7 @@ const (
 	SkipBudget      = "the budget is used up"
 	SkipNoInPlace   = "nothing of it can be changed in place"
 	SkipNode        = "its node cannot resize pods"
-	SkipUncertainty = "its usage was observed for less than a day"
+	SkipUncertainty = "its usage was observed for less than a day, or fewer than 10 runs of its job were"
 )
 
 // ResizePlan is what to do now.

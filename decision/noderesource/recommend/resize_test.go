@@ -211,6 +211,8 @@ func TestWorkloadsOfAPod(t *testing.T) {
 		"alone":                    {pod: &corev1.Pod{}},
 		"of a stateful set":        {pod: owned("StatefulSet", "db", nil), want: []Workload{{"StatefulSet", "db"}}},
 		"of a deployment":          {pod: owned("ReplicaSet", "web-5d4f", map[string]string{"pod-template-hash": "5d4f"}), want: []Workload{{"ReplicaSet", "web-5d4f"}, {"Deployment", "web"}}},
+		"of a job":                 {pod: owned("Job", "report", nil), want: []Workload{{"Job", "report"}}},
+		"of a cron job":            {pod: owned("Job", "report-29384756", nil), want: []Workload{{"Job", "report-29384756"}, {"CronJob", "report"}}},
 		"of a replica set by hand": {pod: owned("ReplicaSet", "web-1", map[string]string{"pod-template-hash": "5d4f"}), want: []Workload{{"ReplicaSet", "web-1"}}},
 	}
 	for name, test := range tests {

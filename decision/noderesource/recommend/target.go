@@ -1,6 +1,7 @@
 package recommend
 
 import (
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,17 +13,23 @@ import (
 // hashLabels are the labels with what a controller appends to the names of the ReplicaSets it makes.
 var hashLabels = []string{"pod-template-hash", "rollouts-pod-template-hash"}
 
+// scheduled are the names of Jobs that a CronJob makes: its own and the time, in minutes.
+var scheduled = regexp.MustCompile(`^(.+)-\d{8,10}$`)
+
 // Workload is a controller as a pod names it.
 type Workload struct{ Kind, Name string }
 
-// WorkloadsOf are the controllers a pod belongs to: the one that owns it, and the Deployment or Rollout behind a ReplicaSet,
-// which is told by the ReplicaSet's name.
+// WorkloadsOf are the controllers a pod belongs to: the one that owns it, and the Deployment or Rollout behind a ReplicaSet or the CronJob
+// behind a Job, which are told by the names of these.
 func WorkloadsOf(pod *corev1.Pod) []Workload {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil {
 		return nil
 	}
 	out := []Workload{{owner.Kind, owner.Name}}
+	if name := scheduled.FindStringSubmatch(owner.Name); owner.Kind == "Job" && name != nil {
+		out = append(out, Workload{"CronJob", name[1]})
+	}
 	if owner.Kind != "ReplicaSet" {
 		return out
 	}

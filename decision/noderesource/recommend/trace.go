@@ -9,7 +9,9 @@ type Trace struct {
 
 // Names of the terms of a trace.
 const (
-	TermPercentile  = "percentile"
+	TermPercentile = "percentile"
+	// TermRuns is the prediction from former runs of a job.
+	TermRuns        = "former runs"
 	TermMargin      = "margin in percent"
 	TermMinimum     = "minimum"
 	TermOutOfMemory = "after running out of memory"

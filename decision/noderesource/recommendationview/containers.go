@@ -13,6 +13,7 @@ import (
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -74,11 +75,14 @@ func container(name string, published *analysisv1alpha1.RecommendedContainerStat
 // derive says how the figures came about, for pods of so many containers.
 func derive(out *diagnosticsv1alpha1.ContainerRecommendation, in Input, learned *recommend.Container, perPod int) {
 	trace := &recommend.Trace{}
-	recommendation := learned.Recommend(in.Options, perPod, in.Now, trace)
-	out.CPU.Terms = terms(trace.CPU, in.Options.CPU, 1000, diagnosticsv1alpha1.MilliCPU)
-	out.Memory.Terms = terms(trace.Memory, in.Options.Memory, 1, diagnosticsv1alpha1.Bytes)
-	seconds := int64(recommendation.Confidence * (24 * time.Hour).Seconds())
+	learned.Recommend(in.Options, perPod, in.Now, trace)
+	out.CPU.Terms = terms(trace.CPU, in.Options.CPU, 1000, diagnosticsv1alpha1.MilliCPU, runsNote(learned.Job, "mean CPU", in.Options.CPU))
+	out.Memory.Terms = terms(trace.Memory, in.Options.Memory, 1, diagnosticsv1alpha1.Bytes, runsNote(learned.Job, "peak memory", in.Options.Memory))
+	seconds := int64(learned.Observed() * (24 * time.Hour).Seconds())
 	out.ConfidenceSeconds = &seconds
+	if learned.Job != nil {
+		out.Runs = new(learned.Job.Runs)
+	}
 	out.FirstSampleAt, out.LastSampleAt, out.LastOOMAt = moment(learned.First), moment(learned.Last), moment(learned.OOM)
 }
 
@@ -137,14 +141,24 @@ func add(a, b int64) int64 {
 	}
 }
 
-// terms of a trace, scaled to whole numbers of a unit; percents have another.
-func terms(trace []recommend.Term, rule recommend.Rule, scale float64, unit diagnosticsv1alpha1.Unit) []diagnosticsv1alpha1.Term {
+// runsNote says what a prediction for a job is.
+func runsNote(job *recommend.Job, what string, rule recommend.Rule) string {
+	if job == nil {
+		return ""
+	}
+	return fmt.Sprintf("the %gth percentile of the %s of a run, predicted from %s of the same %s", rule.Target*100, what, phrase.Counted(int(job.Runs), "run"), job.Basis)
+}
+
+// terms of a trace, scaled to whole numbers of a unit; percents have another. The note is that of a prediction from former runs.
+func terms(trace []recommend.Term, rule recommend.Rule, scale float64, unit diagnosticsv1alpha1.Unit, note string) []diagnosticsv1alpha1.Term {
 	out := make([]diagnosticsv1alpha1.Term, 0, len(trace))
 	for _, term := range trace {
 		each := diagnosticsv1alpha1.Term{Value: whole(term.Value * scale), Unit: unit, Operator: diagnosticsv1alpha1.Max}
 		switch term.Name {
 		case recommend.TermPercentile:
 			each.Name, each.Operator, each.Note = "percentile", diagnosticsv1alpha1.Start, fmt.Sprintf("the %gth percentile of what was used", rule.Target*100)
+		case recommend.TermRuns:
+			each.Name, each.Operator, each.Note = "formerRuns", diagnosticsv1alpha1.Start, note
 		case recommend.TermMargin:
 			each.Name, each.Operator, each.Unit, each.Value = "margin", diagnosticsv1alpha1.Times, diagnosticsv1alpha1.Percent, whole(100+term.Value)
 		case recommend.TermMinimum:

@@ -116,7 +116,7 @@ func TestStatesOfApplying(t *testing.T) {
 		},
 		"less than a day was observed": {
 			learned(t, 3), []*corev1.Pod{large}, diagnosticsv1alpha1.ApplicationBlocked,
-			"no pod is resized; 1 pod: its usage was observed for less than a day", map[string]string{"large": recommend.SkipUncertainty}, 0,
+			"no pod is resized; 1 pod: its usage was observed for less than a day, or fewer than 10 runs of its job were", map[string]string{"large": recommend.SkipUncertainty}, 0,
 		},
 		"the node cannot": {
 			learned(t, 48), []*corev1.Pod{oldNode}, diagnosticsv1alpha1.ApplicationBlocked,
@@ -171,6 +171,33 @@ func TestFiguresOfAContainer(t *testing.T) {
 	}
 	if c.LastOOMAt != nil || c.FirstSampleAt == nil || *c.ConfidenceSeconds < 24*60*60 {
 		t.Errorf("got %+v", c)
+	}
+}
+
+func TestAJobIsRecommendedByItsRuns(t *testing.T) {
+	ofRuns := func(runs int64) func(*analysisv1alpha1.Recommendation) {
+		return func(r *analysisv1alpha1.Recommendation) {
+			r.Status.Checkpoint.Containers[0].Job = &analysisv1alpha1.JobCheckpoint{
+				Runs: runs, Basis: "application", CPU: analysisv1alpha1.JobBounds{Lower: 900, Target: 1100, Upper: 1300},
+				Memory: analysisv1alpha1.JobBounds{Lower: 900 * mebi, Target: 1100 * mebi, Upper: 1300 * mebi},
+			}
+		}
+	}
+	got := explain(learned(t, 3, ofRuns(19)), pod("a", "4", "1Gi"))
+	c := got.Containers[0]
+	if c.Runs == nil || *c.Runs != 19 || got.Application.State != diagnosticsv1alpha1.ApplicationDue {
+		t.Errorf("runs %v, %s, want 19 that suffice to apply after 3 hours", c.Runs, got.Application.State)
+	}
+	want := []diagnosticsv1alpha1.Term{
+		{Name: "formerRuns", Operator: diagnosticsv1alpha1.Start, Unit: diagnosticsv1alpha1.Bytes, Value: 1100 * mebi,
+			Note: "the 98th percentile of the peak memory of a run, predicted from 19 runs of the same application"},
+		{Name: "minimum", Operator: diagnosticsv1alpha1.Max, Unit: diagnosticsv1alpha1.Bytes, Value: 250 * mebi, Note: "the least that its part of a pod gets"},
+	}
+	if diff := cmp.Diff(want, c.Memory.Terms); diff != "" {
+		t.Errorf("terms of memory (-want +got):\n%s", diff)
+	}
+	if few := explain(learned(t, 48, ofRuns(9)), pod("a", "4", "1Gi")); few.Application.State != diagnosticsv1alpha1.ApplicationBlocked {
+		t.Errorf("%s after 9 runs, want it blocked", few.Application.State)
 	}
 }
 
