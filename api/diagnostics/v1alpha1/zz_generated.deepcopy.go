@@ -710,6 +710,11 @@ func (in *ContainerRecommendation) DeepCopyInto(out *ContainerRecommendation) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.Runs != nil {
+		in, out := &in.Runs, &out.Runs
+		*out = new(int64)
+		**out = **in
+	}
 	if in.FirstSampleAt != nil {
 		in, out := &in.FirstSampleAt, &out.FirstSampleAt
 		*out = (*in).DeepCopy()

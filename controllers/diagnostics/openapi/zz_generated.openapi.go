@@ -4806,6 +4806,13 @@ func schema_koord_api_diagnostics_v1alpha1_ContainerRecommendation(ref common.Re
 							Format:      "int64",
 						},
 					},
+					"runs": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Runs of its job that it is recommended by; absent for a container that is recommended by its usage. From ten on they are enough to apply.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
 					"firstSampleAt": {
 						SchemaProps: spec.SchemaProps{
 							Description: "FirstSampleAt and LastSampleAt are the ends of the time in which it was observed.",
@@ -15400,7 +15407,7 @@ func schema_koord_api_diagnostics_v1alpha1_SortKey(ref common.ReferenceCallback)
 				Properties: map[string]spec.Schema{
 					"name": {
 						SchemaProps: spec.SchemaProps{
-							Description: "Name is evictionPriority, priority, subPriority, usedOfRequest, used, requested or, of containers, work.",
+							Description: "Name is evictionPriority, priority, subPriority, usedOfRequest, used, requested, done (of a job with a prediction) or, of containers, work.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
