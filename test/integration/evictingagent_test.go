@@ -212,11 +212,14 @@ func (a *evictingAgent) entry(t *testing.T, after uint64) audit.Entry {
 func (a *evictingAgent) evicted() int { return a.Counts()[eviction.BEMemoryEvict] }
 
 // bestEffort is a pod that may be evicted, which runs on one of the sandbox's nodes until the test's end.
-func bestEffort(t *testing.T, namespace, name, node string) *corev1.Pod {
+func bestEffort(t *testing.T, namespace, name, node string, edit ...func(*corev1.Pod)) *corev1.Pod {
 	t.Helper()
 	pod := demand(namespace, name, "", string(extension.BatchMemory), "1Gi")
 	pod.Labels[extension.LabelPodQoS], pod.Labels["app"] = string(extension.QoSBE), name
 	pod.Spec.PriorityClassName, pod.Spec.NodeName, pod.Spec.NodeSelector = string(extension.PriorityBatch), node, nil
+	for _, change := range edit {
+		change(pod)
+	}
 	mustSubmit(t, pod)
 	return awaitRunning(t, namespace, name)
 }

@@ -68,6 +68,51 @@ func TestEndedJobsAreForecast(t *testing.T) {
 		return fmt.Errorf("the forecast is %+v, want 10 minutes by %d runs", answer.Estimates, runs)
 	})
 	waitForQuota(t, namespace)
+	awaitPrediction(t, namespace, runs)
+	evictTheOneThatLosesLess(t, namespace)
+}
+
+// awaitPrediction waits until pods of the kind are created with what is known of it, and others without, whatever they bring.
+func awaitPrediction(t *testing.T, namespace string, runs uint32) {
+	t.Helper()
+	created := func(application string) (*extension.JobPrediction, error) {
+		pod := nightly("next", "1")
+		pod.Annotations[extension.AnnotationJobApplication], pod.Annotations[extension.AnnotationJobPrediction] = application, `{"duration":{"likelySeconds":1}}`
+		pod, err := client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return nil, err
+		}
+		return extension.GetJobPrediction(pod.Annotations)
+	}
+	sandboxtest.Eventually(t, 4*time.Minute, func() error {
+		got, err := created("nightly")
+		if err != nil || got == nil || got.Duration == nil || got.Duration.Runs < runs || got.Duration.LikelySeconds < 590 || got.Duration.LikelySeconds > 610 {
+			return fmt.Errorf("the pod is created with prediction %+v, error %w; want 10 minutes by %d runs", got, err, runs)
+		}
+		return nil
+	})
+	if got, err := created("unheard-of"); got != nil || err != nil {
+		t.Errorf("a job that has never run is created with prediction %+v, error %v", got, err)
+	}
+}
+
+// evictTheOneThatLosesLess has koordlet's code choose between two jobs of the same size, of which one is nearly done.
+func evictTheOneThatLosesLess(t *testing.T, namespace string) {
+	t.Helper()
+	job := func(pod *corev1.Pod) { pod.Annotations = nightly("", "1").Annotations }
+	far, begun := bestEffort(t, namespace, "a-far", agentNode, job), bestEffort(t, namespace, "b-begun", agentNode, job)
+	ago := metav1.NewTime(time.Now().Add(-9 * time.Minute))
+	far.Status.StartTime = &ago
+	for i := range far.Status.ContainerStatuses {
+		far.Status.ContainerStatuses[i].State.Running = &corev1.ContainerStateRunning{StartedAt: ago}
+	}
+	agent := startEvicting(t, agentOf(t, namespace, agentNode, map[string]any{}), false, far, begun)
+	agent.read(85)
+	if entry := agent.entry(t, 0); entry.New != "evicted" || entry.Error != "" {
+		t.Errorf("entry %+v, want an eviction", entry)
+	}
+	awaitGone(t, begun)
+	wantStays(t, far)
 }
 
 // waitForQuota has a run hold all of a quota, for which another one waits: that starts ten minutes after the first.
