@@ -18,7 +18,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-yarn-agent koord-nvml koord-runtime-proxy
 
-.PHONY: help build test test-race fuzz e2e engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
+.PHONY: help build test test-race fuzz e2e ecosystem engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,11 @@ real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet,
 engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (needs a JDK 17 and Maven; downloads 250 MB once, verified and cached).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m ./test/engines/...
+
+ecosystem: build ## Test with the controllers of Kueue and JobSet (the first time it compiles them, about 15 minutes on 2 cores).
+	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
+	@BIN=$(BIN) build/ecosystem.sh
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ECOSYSTEM=required go test -count=1 -timeout 15m -v ./test/ecosystem
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh

@@ -1,0 +1,124 @@
+package ecosystem
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
+
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/test/sandboxtest"
+)
+
+const (
+	// patience bounds waits for what usually takes seconds.
+	patience = time.Minute
+	// programsVariable is "required" where missing programs are a failure.
+	programsVariable = "KOORD_TEST_ECOSYSTEM"
+)
+
+// rig is a sandbox beside which controllers of other projects run.
+type rig struct {
+	*sandboxtest.Sandbox
+	client ctrlclient.Client
+	config *rest.Config
+}
+
+// newRig starts a sandbox and the controllers, for the time of the test.
+func newRig(t *testing.T, controllers ...controller) *rig {
+	t.Helper()
+	directory := programs(t, controllers)
+	home, err := os.MkdirTemp("", "koord-eco-") // its path is shorter than that of t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) }) // a temporary directory
+	sandbox, err := sandboxtest.New("ecosystem", home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sandbox.Down(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("the sandbox did not start within 5 minutes"))
+	defer cancel()
+	if err := sandbox.Up(ctx, "--nodes", "8"); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{Sandbox: sandbox}
+	if r.config, err = sandbox.Config(); err != nil {
+		t.Fatal(err)
+	}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), schedulingsigsv1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	if r.client, err = ctrlclient.New(r.config, ctrlclient.Options{Scheme: scheme}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range controllers {
+		c.run(t, r, filepath.Join(directory, c.name))
+	}
+	return r
+}
+
+// programs is the directory of the controllers, which `make ecosystem` builds.
+func programs(t *testing.T, controllers []controller) string {
+	t.Helper()
+	skip := t.Skip
+	if os.Getenv(programsVariable) == "required" {
+		skip = t.Fatal
+	}
+	bin, err := sandboxtest.Bin()
+	if err != nil {
+		skip(err)
+	}
+	directory := filepath.Join(bin, "ecosystem")
+	for _, c := range controllers {
+		if _, err := os.Stat(filepath.Join(directory, c.name, "version")); err != nil { // written last
+			skip("no " + c.name + " in " + directory + ": run make ecosystem")
+		}
+	}
+	return directory
+}
+
+// ask runs a command of koordctl that prints JSON.
+func (r *rig) ask(t *testing.T, into any, args ...string) {
+	t.Helper()
+	result, err := r.Koordctl(t.Context(), append(args, "-o", "json")...)
+	if err != nil || result.Code != 0 {
+		t.Fatalf("koordctl %v: exit code %d, %v\n%s%s", args, result.Code, err, result.Stdout, result.Stderr)
+	}
+	if err := json.Unmarshal([]byte(result.Stdout), into); err != nil {
+		t.Fatalf("koordctl %v: %v", args, err)
+	}
+}
+
+// create creates objects.
+func (r *rig) create(t *testing.T, objects ...ctrlclient.Object) {
+	t.Helper()
+	for _, object := range objects {
+		if err := r.client.Create(t.Context(), object); err != nil {
+			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
+		}
+	}
+}
+
+// space creates a namespace.
+func (r *rig) space(t *testing.T, name string) string {
+	t.Helper()
+	r.create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	return name
+}
