@@ -325,5 +325,7 @@ const (
 	SchedulingGated       Code = "KOORD1914"
 	OtherScheduler        Code = "KOORD1915"
 	PluginPanicked        Code = "KOORD1916"
+	KueueNotAdmitted      Code = "KOORD1917"
+	KueueUnresponsive     Code = "KOORD1918"
 	OtherPlugin           Code = "KOORD1999"
 )

@@ -33,6 +33,7 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	if err == nil && answer.Status.Verdict != "" {
 		answer.TypeMeta = kind("PodExplanation")
 		s.whyNotOurs(ctx, c, answer)
+		s.whyNotAdmitted(ctx, c, answer)
 		return answer, nil
 	}
 	note := noScheduler(answer)
@@ -56,6 +57,7 @@ func (s *Source) ExplainPod(ctx context.Context, namespace, name string, spec di
 	answer.Spec = spec
 	answer.Status.Findings = append([]diagnosticsv1alpha1.Finding{note}, answer.Status.Findings...)
 	s.whyNotOurs(ctx, c, answer)
+	s.whyNotAdmitted(ctx, c, answer)
 	return answer, nil
 }
 

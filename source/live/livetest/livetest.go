@@ -54,6 +54,8 @@ type Server struct {
 	NoCRDs bool
 	// NotInstalled are resources of custom kinds that the server does not know.
 	NotInstalled []string
+	// NotServed are "group/version" that the server does not know, though it serves others of the group.
+	NotServed []string
 	// Denied lists "verb resource" that RBAC refuses; "verb resource -A" is refused for all namespaces at once, "get resource name" for one
 	// object.
 	Denied []string
@@ -134,7 +136,7 @@ func (s *Server) diagnostics(w http.ResponseWriter, r *http.Request) {
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	path, isCore := strings.CutPrefix(r.URL.Path, "/api/v1/")
 	if !isCore {
-		if path = ours(r.URL.Path); path == "" || s.NoCRDs {
+		if path = ours(r.URL.Path); path == "" || s.NoCRDs || s.notServed(r.URL.Path) {
 			http.NotFound(w, r)
 			return
 		}
@@ -182,6 +184,10 @@ func ours(path string) string {
 		return ""
 	}
 	return parts[4]
+}
+
+func (s *Server) notServed(path string) bool {
+	return slices.ContainsFunc(s.NotServed, func(version string) bool { return strings.HasPrefix(path, "/apis/"+version+"/") })
 }
 
 func (s *Server) objects(resource string) ([]runtime.Object, runtime.Object) {
