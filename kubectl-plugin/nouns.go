@@ -36,6 +36,7 @@ func nouns() []noun {
 	all := []noun{
 		{Kind: source.KindNode, top: newTopNodesCommand, explain: newExplainNodeCommand, audit: newAuditNodeCommand, events: newEventsObjectCommand(source.KindNode)},
 		{Kind: source.KindPod, top: newTopPodsCommand, explain: newExplainPodCommand, qos: newExplainQoSPodCommand, events: newEventsPodCommand},
+		{Kind: source.KindJob, explain: newExplainJobCommand, events: newEventsObjectCommand(source.KindJob)},
 		{Kind: source.KindWorkload, top: newTopWorkloadsCommand},
 		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand, events: newEventsObjectCommand(source.KindReservation)},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand, events: newEventsObjectCommand(source.KindRecommendation)},
@@ -45,7 +46,7 @@ func nouns() []noun {
 		{Kind: source.KindDevice, top: newTopDevicesCommand},
 		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand, events: newEventsObjectCommand(source.KindGang)},
 	}
-	for _, kind := range append([]source.Kind{source.KindJob, source.KindDaemonSet}, source.WorkloadKinds...) {
+	for _, kind := range append([]source.Kind{source.KindDaemonSet}, source.WorkloadKinds...) {
 		all = append(all, noun{Kind: kind, events: newEventsObjectCommand(kind)})
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/scheduling/quotaview"
 )
@@ -23,4 +24,10 @@ type JobForecaster interface {
 	ForecastJob(ctx context.Context, namespace, name string, confidence float64) (*JobForecast, error)
 	// ForecastNewJob predicts the job of a pod as its manifest says.
 	ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence float64) (*JobForecast, error)
+}
+
+// JobExplainer is a source that explains Jobs. Implementations are safe for concurrent use.
+type JobExplainer interface {
+	// ExplainJob says what keeps a Job from running. A name that does not exist is an error with code KOORD0003.
+	ExplainJob(ctx context.Context, namespace, name string) (*diagnosticsv1alpha1.JobExplanation, error)
 }

@@ -8,6 +8,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/phrase"
+	"koordinator.sh/koord/decision/scheduling/jobview"
 )
 
 // thatHelps begins the line of the change that makes a pod schedulable.
@@ -119,6 +120,27 @@ func BriefMigration(m *diagnosticsv1alpha1.MigrationExplanation, o Options) Brie
 		a.Next = append(a.Next, explainCommand("eviction", m.Pod.Namespace, m.Pod.Name))
 	}
 	a.Next = append(a.Next, explainCommand("migration", "", m.Name))
+	return a
+}
+
+// BriefJob is a JobExplanation in short.
+func BriefJob(e *diagnosticsv1alpha1.JobExplanation) Brief {
+	a := Brief{Role: jobRole(e), Sentence: string(e.State) + ": " + e.Summary, Code: e.Code}
+	if e.HeldBy != "" {
+		a.Evidence = append(a.Evidence, "held by "+e.HeldBy)
+	}
+	if e.Queue != nil {
+		a.Evidence = append(a.Evidence, jobview.QueueText(e.Queue))
+	}
+	rest, hint := besidesSummary(e)
+	if isCommand(hint) {
+		a.Next = append(a.Next, hint)
+	}
+	a.add(rest)
+	if e.WaitingPod != "" {
+		a.Next = append(a.Next, explainCommand("pod", e.Namespace, e.WaitingPod))
+	}
+	a.Next = append(a.Next, explainCommand("job", e.Namespace, e.Name))
 	return a
 }
 

@@ -68,6 +68,7 @@ func views(t testing.TB) map[string]view {
 	maps.Copy(all, agentViews())
 	maps.Copy(all, recommendationViews())
 	maps.Copy(all, workersViews())
+	maps.Copy(all, jobViews())
 	maps.Copy(all, migrationViews())
 	maps.Copy(all, answerViews())
 	maps.Copy(all, evictionViews())

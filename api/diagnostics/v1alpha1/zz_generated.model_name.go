@@ -416,6 +416,21 @@ func (in HintedNode) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.JobExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobPods) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.JobPods"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in JobQueue) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.JobQueue"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in LoadOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.LoadOverview"
 }

@@ -154,6 +154,9 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.GangTopologyRule{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_GangTopologyRule(ref),
 		v1alpha1.HintLeftOut{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_HintLeftOut(ref),
 		v1alpha1.HintedNode{}.OpenAPIModelName():                    schema_koord_api_diagnostics_v1alpha1_HintedNode(ref),
+		v1alpha1.JobExplanation{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_JobExplanation(ref),
+		v1alpha1.JobPods{}.OpenAPIModelName():                       schema_koord_api_diagnostics_v1alpha1_JobPods(ref),
+		v1alpha1.JobQueue{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_JobQueue(ref),
 		v1alpha1.LoadOverview{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_LoadOverview(ref),
 		v1alpha1.MetricFacts{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MetricFacts(ref),
 		v1alpha1.MigratedPod{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_MigratedPod(ref),
@@ -8551,6 +8554,209 @@ func schema_koord_api_diagnostics_v1alpha1_HintedNode(ref common.ReferenceCallba
 					},
 				},
 				Required: []string{"node"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_JobExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "JobExplanation says what keeps a Job from running, and who: `koordctl explain job`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"heldBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "HeldBy is what keeps pods of the Job from running: Kueue, ElasticQuota, PodGroup, or koord-scheduler where no node takes them; empty where none waits, or for another reason.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is the state and its reason in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the reason; empty where nothing waits.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pods": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Pods counts the pods of the Job.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.JobPods{}.OpenAPIModelName()),
+						},
+					},
+					"queue": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Queue is where Kueue has the Job; absent for a Job that it does not manage.",
+							Ref:         ref(v1alpha1.JobQueue{}.OpenAPIModelName()),
+						},
+					},
+					"waitingPod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WaitingPod is the pod without a node whose explanation the summary has.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings noticed on the way.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"state", "summary", "pods"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.JobPods{}.OpenAPIModelName(), v1alpha1.JobQueue{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_JobPods(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "JobPods counts the pods of a Job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"waiting": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Waiting have no node.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"bound": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Bound have a node and have not ended.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"succeeded": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Succeeded and Failed have ended.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failed": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int32",
+						},
+					},
+				},
+				Required: []string{"waiting", "bound", "succeeded", "failed"},
+			},
+		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_JobQueue(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "JobQueue is where Kueue has a Job.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"workload": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Workload of the Job; empty where Kueue has made none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"localQueue": {
+						SchemaProps: spec.SchemaProps{
+							Description: "LocalQueue that the Job names.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"clusterQueue": {
+						SchemaProps: spec.SchemaProps{
+							Description: "ClusterQueue of the LocalQueue; empty where it is not known.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"admitted": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Admitted is true once Kueue lets the Job run.",
+							Default:     false,
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"admitted"},
 			},
 		},
 	}

@@ -39,6 +39,8 @@ const (
 	AgentFeatures Input = "daemonsets.apps/koordlet"
 	// Predictions are what chosen predictors make of the past of pods, which koord-manager alone keeps.
 	Predictions Input = "predictions"
+	// Workloads are what Kueue admits.
+	Workloads Input = "workloads.kueue.x-k8s.io"
 )
 
 // names of inputs in a sentence.
@@ -48,6 +50,7 @@ var names = map[Input]string{
 	Configuration: "slo-controller-config", LastGoodConfiguration: "slo-controller-config-last-good", SchedulerConfiguration: "koord-scheduler-config",
 	DeschedulerConfiguration: "koord-descheduler-config",
 	AgentFeatures:            "the features of koordlet", Predictions: "the predictions of koord-manager",
+	Workloads: "the Workloads of Kueue",
 }
 
 // Cause is why an input could not be read.
