@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,17 +18,17 @@ import (
 // notAdmitted is what is unknown where Workloads cannot be read.
 const notAdmitted = "what Kueue waits for is unknown"
 
-// whyNotAdmitted adds to an answer about a gated pod what Kueue waits for, where the gate is that of Kueue. Other pods cost no request.
+// whyNotAdmitted adds to an answer about a gated pod what Kueue waits for, where a gate is one of Kueue. Other pods cost no request.
 func (s *Source) whyNotAdmitted(ctx context.Context, c *clients, answer *diagnosticsv1alpha1.PodExplanation) {
 	status := &answer.Status
-	if status.Code != string(finding.SchedulingGated) || answer.Spec.PodName == "" || !strings.Contains(status.Summary, kueueview.AdmissionGate) {
+	if status.Code != string(finding.SchedulingGated) || answer.Spec.PodName == "" || !strings.Contains(status.Summary, kueueview.GatePrefix) {
 		return
 	}
 	pod := &corev1.Pod{}
 	err := c.get(ctx, "pods", answer.Namespace, answer.Spec.PodName, pod)
-	gate := corev1.PodSchedulingGate{Name: kueueview.AdmissionGate}
-	if err == nil && !slices.Contains(pod.Spec.SchedulingGates, gate) {
-		return // it has just been removed
+	own, others := kueueview.GatesOf(pod)
+	if err == nil && own == 0 {
+		return // they have just been removed
 	}
 	var in kueueview.Input
 	var gaps gaps
@@ -45,7 +44,7 @@ func (s *Source) whyNotAdmitted(ctx context.Context, c *clients, answer *diagnos
 	verdict := kueueview.Decide(in, trace)
 	note := trace.Finding(verdict)
 	status.Findings = append(status.Findings, note)
-	if status.Summary += "; " + note.Message; len(pod.Spec.SchedulingGates) == 1 {
+	if status.Summary += "; " + note.Message; others == 0 {
 		status.Code, status.Summary = note.Code, "gated: "+note.Message
 	}
 }

@@ -35,6 +35,9 @@ func (b *clusterBuilder) queue(owner string) *clusterBuilder {
 	return b.list("localqueues", list("LocalQueueList", object("LocalQueue", "jobs", map[string]any{"spec": map[string]any{"clusterQueue": "batch"}})))
 }
 
+// admission is the scheduling gate of pods that Kueue has not admitted.
+const admission = "kueue.x-k8s.io/admission"
+
 func gatedBy(gates ...string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.UID, p.Spec.SchedulerName = "1", "koord-scheduler"
@@ -55,11 +58,15 @@ func TestAPodThatKueueHoldsIsExplainedByItsWorkload(t *testing.T) {
 		wantAsked      bool
 	}{
 		"held by Kueue": {
-			gates: []string{kueueview.AdmissionGate}, edit: func(b *clusterBuilder) { b.queue("1") },
+			gates: []string{admission}, edit: func(b *clusterBuilder) { b.queue("1") },
+			wantCode: finding.KueueNotAdmitted, wantSummary: "gated: " + waits, wantAsked: true,
+		},
+		"held by both gates of Kueue": {
+			gates: []string{admission, "kueue.x-k8s.io/topology"}, edit: func(b *clusterBuilder) { b.queue("1") },
 			wantCode: finding.KueueNotAdmitted, wantSummary: "gated: " + waits, wantAsked: true,
 		},
 		"held by another gate, too": {
-			gates: []string{kueueview.AdmissionGate, "example.com/image"}, edit: func(b *clusterBuilder) { b.queue("1") },
+			gates: []string{admission, "example.com/image"}, edit: func(b *clusterBuilder) { b.queue("1") },
 			wantCode: finding.SchedulingGated, wantSummary: "gated: waiting for scheduling gates: [kueue.x-k8s.io/admission example.com/image]; " + waits, wantAsked: true,
 		},
 		"held by another gate alone": {
@@ -67,25 +74,25 @@ func TestAPodThatKueueHoldsIsExplainedByItsWorkload(t *testing.T) {
 			wantCode: finding.SchedulingGated, wantSummary: "gated: waiting for scheduling gates: [example.com/image]",
 		},
 		"the Workload is another's": {
-			gates: []string{kueueview.AdmissionGate}, edit: func(b *clusterBuilder) { b.queue("2") },
+			gates: []string{admission}, edit: func(b *clusterBuilder) { b.queue("2") },
 			wantCode:    finding.KueueUnresponsive,
 			wantSummary: "gated: Kueue has made no Workload for the pod: it is not running, or does not manage this namespace or kind", wantAsked: true,
 		},
 		"without Kueue": {
-			gates: []string{kueueview.AdmissionGate}, edit: func(*clusterBuilder) {},
+			gates: []string{admission}, edit: func(*clusterBuilder) {},
 			wantCode: finding.KueueUnresponsive, wantSummary: "gated: the pod waits for Kueue, which is not installed in this cluster", wantAsked: true,
 		},
 		"an older version of Kueue": {
-			gates: []string{kueueview.AdmissionGate}, edit: func(b *clusterBuilder) { b.queue("1").server.NotServed = []string{"kueue.x-k8s.io/v1beta2"} },
+			gates: []string{admission}, edit: func(b *clusterBuilder) { b.queue("1").server.NotServed = []string{"kueue.x-k8s.io/v1beta2"} },
 			wantCode: finding.KueueNotAdmitted, wantSummary: "gated: " + waits, wantAsked: true,
 		},
 		"no permission for Workloads": {
-			gates: []string{kueueview.AdmissionGate}, edit: func(b *clusterBuilder) { b.queue("1").denied("list workloads") },
+			gates: []string{admission}, edit: func(b *clusterBuilder) { b.queue("1").denied("list workloads") },
 			wantCode: finding.SchedulingGated, wantSummary: "gated: waiting for scheduling gates: [kueue.x-k8s.io/admission]", wantAsked: true,
 			wantIncomplete: `list workloads.kueue.x-k8s.io in namespace "ml": not permitted for user "eve"; what Kueue waits for is unknown (KOORD0002)`,
 		},
 		"no permission for LocalQueues": {
-			gates: []string{kueueview.AdmissionGate}, edit: func(b *clusterBuilder) { b.queue("1").denied("get localqueues") },
+			gates: []string{admission}, edit: func(b *clusterBuilder) { b.queue("1").denied("get localqueues") },
 			wantCode: finding.KueueNotAdmitted, wantAsked: true,
 			wantSummary:    `gated: Kueue has not reserved quota of LocalQueue "jobs" for Workload "train-1a2b3": insufficient unused quota`,
 			wantIncomplete: `get localqueues.kueue.x-k8s.io "jobs" in namespace "ml": not permitted for user "eve"; which ClusterQueue it belongs to is unknown (KOORD0002)`,

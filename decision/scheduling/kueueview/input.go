@@ -2,7 +2,9 @@ package kueueview
 
 import (
 	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -10,8 +12,8 @@ import (
 const (
 	// Group is the API group of Kueue.
 	Group = "kueue.x-k8s.io"
-	// AdmissionGate is the scheduling gate of pods that Kueue has not admitted.
-	AdmissionGate = "kueue.x-k8s.io/admission"
+	// GatePrefix is that of the scheduling gates of pods that Kueue has not admitted, or of which it has not chosen the topology.
+	GatePrefix = Group + "/"
 	// QueueLabel names the LocalQueue of a pod or a Job.
 	QueueLabel = "kueue.x-k8s.io/queue-name"
 	// podGroupLabel names the group of a pod, which is the name of their Workload.
@@ -31,7 +33,7 @@ const (
 type Input struct {
 	// Kind of the object: pod or Job.
 	Kind string
-	// Withheld is true where the pod has the scheduling gate of Kueue, or the Job is suspended.
+	// Withheld is true where the pod has a scheduling gate of Kueue, or the Job is suspended.
 	Withheld bool
 	// Queue is the LocalQueue that the object names; empty for none.
 	Queue string
@@ -86,6 +88,18 @@ type AdmissionCheck struct {
 	Name    string `json:"name"`
 	State   string `json:"state"`
 	Message string `json:"message"`
+}
+
+// GatesOf counts the scheduling gates that Kueue removes, and the others.
+func GatesOf(pod *corev1.Pod) (own, others int) {
+	for _, gate := range pod.Spec.SchedulingGates {
+		if strings.HasPrefix(gate.Name, GatePrefix) {
+			own++
+		} else {
+			others++
+		}
+	}
+	return own, others
 }
 
 // WorkloadOf is the Workload of an object: one that the object owns, or its owner such as a JobSet, or that of the pod's group. The newest is
