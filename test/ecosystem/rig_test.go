@@ -54,7 +54,7 @@ func newRig(t *testing.T, controllers ...controller) *rig {
 	})
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Minute, errors.New("the sandbox did not start within 5 minutes"))
 	defer cancel()
-	if err := sandbox.Up(ctx, "--nodes", "8"); err != nil {
+	if err := sandbox.Up(ctx, "--nodes", "8", "--scenario", "none"); err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{Sandbox: sandbox}
