@@ -98,7 +98,7 @@ func TestJobSetWithGang(t *testing.T) {
 }
 
 // createSet creates a JobSet, the pods of which are a gang of its name or none.
-func (r *rig) createSet(t *testing.T, namespace, name string, gang bool) *unstructured.Unstructured {
+func (r *rig) createSet(t *testing.T, namespace, name string, gang bool, edits ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
 	t.Helper()
 	var object unstructured.Unstructured
 	var pod map[string]any
@@ -116,6 +116,9 @@ func (r *rig) createSet(t *testing.T, namespace, name string, gang bool) *unstru
 		if err := unstructured.SetNestedMap(job.(map[string]any), pod, "template", "spec", "template"); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for _, edit := range edits {
+		edit(&object)
 	}
 	r.create(t, &object)
 	return &object
