@@ -15,7 +15,7 @@ func TestMainAnswersInChinese(t *testing.T) {
 	all := views(t)
 	for _, name := range []string{
 		"explain-pod-pending", "explain-pod-bound", "explain-pod-hinted", "explain-node", "explain-quota", "explain-gang", "explain-eviction", "explain-migration",
-		"agent-evictions", "top-nodes", "top-quotas", "status", "whatif-drain", "placement",
+		"agent-evictions", "top-nodes", "top-quotas", "status", "whatif-drain", "placement", "explain-job-queued", "explain-job-waiting",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -28,7 +28,7 @@ func waitingJobFixture() *diagnosticsv1alpha1.JobExplanation {
 	return &diagnosticsv1alpha1.JobExplanation{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "train"},
 		State:      diagnosticsv1alpha1.JobWaiting, HeldBy: "ElasticQuota", Code: "KOORD1201", WaitingPod: "train-0",
-		Summary: "2 pods without a node: quota research refuses the pod", Pods: diagnosticsv1alpha1.JobPods{Waiting: 2, Bound: 3, Succeeded: 1, Failed: 1},
+		Summary: "2 pods without a node: 0/8 nodes are available: quota research has insufficient kubernetes.io/batch-cpu.", Pods: diagnosticsv1alpha1.JobPods{Waiting: 2, Bound: 3, Succeeded: 1, Failed: 1},
 		Queue: &diagnosticsv1alpha1.JobQueue{Workload: "job-train-1a2b3", LocalQueue: "jobs", ClusterQueue: "batch", Admitted: true},
 	}
 }
