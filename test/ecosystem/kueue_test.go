@@ -87,6 +87,11 @@ func TestKueueBesideElasticQuota(t *testing.T) {
 	r.create(t, gated)
 	r.checkPod(t, gated, diagnosticsv1alpha1.PodGated, finding.KueueNotAdmitted, fmt.Sprintf(`ClusterQueue %q`, clusterQueue))
 
+	// A profile would make batch-cpu of it, in pods that are never created.
+	uncovered := newJob(namespace, "names-cpu", "1")
+	uncovered.Spec.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
+	r.create(t, uncovered)
+
 	r.raise(t, "20k")
 	r.checkPod(t, gated, diagnosticsv1alpha1.PodUnschedulable, finding.QuotaMaxExceeded, elasticQuota)
 	r.checkPod(t, r.awaitPod(t, byKueue), diagnosticsv1alpha1.PodUnschedulable, finding.QuotaMaxExceeded, elasticQuota)
@@ -104,6 +109,7 @@ func TestKueueBesideElasticQuota(t *testing.T) {
 		r.awaitRunning(t, job, 1)
 		r.checkJob(t, job, diagnosticsv1alpha1.JobRunning, "", "")
 	}
+	r.checkJob(t, uncovered, diagnosticsv1alpha1.JobSuspended, "Kueue", finding.KueueNotAdmitted)
 }
 
 // raise sets the quota of the ClusterQueue.
