@@ -14,7 +14,6 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	decision "koordinator.sh/koord/decision/config/configuration"
-	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/install"
 )
 
@@ -140,10 +139,7 @@ func (f *Facts) ofStatus(part install.Part, detail string, codes ...finding.Code
 
 // upstream is true where koord-manager is another build than that of the chart, such as upstream's: what only this build serves is then
 // not expected.
-func (f *Facts) upstream() bool {
-	deployment := named(f.Deployments.Value, managerName)
-	return deployment != nil && deployment.Labels[release.PartOfLabel] != release.PartOf
-}
+func (f *Facts) upstream() bool { return install.OtherBuild(f.Deployments.Value) }
 
 // named is the workload of that name; nil when there is none.
 func named[T any, P interface {

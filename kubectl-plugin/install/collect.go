@@ -73,8 +73,8 @@ func (c *collector) collectParts(ctx context.Context, namespace string) error {
 		part Part
 		read func(context.Context) error
 	}{
-		{PartRelease, c.collectRelease}, {PartKubernetes, c.collectKubernetes}, {PartDefinitions, c.collectDefinitions}, {PartConfig, c.collectConfig},
-		{PartEvictions, c.collectEvictions}, {PartDeployments, c.collectComponents}, {PartAPI, c.collectAPI}, {PartProtections, c.collectProtections},
+		{PartRelease, c.collectRelease}, {PartKubernetes, c.collectKubernetes}, {PartConfig, c.collectConfig}, {PartEvictions, c.collectEvictions},
+		{PartDeployments, c.collectComponents}, {PartDefinitions, c.collectDefinitions}, {PartAPI, c.collectAPI}, {PartProtections, c.collectProtections},
 		{PartEnforcement, c.collectEnforcement}, {PartNodes, c.collectNodes}, {PartQuotas, c.collectQuotas}, {PartLoops, c.collectLoops},
 	} {
 		c.part = step.part
@@ -151,47 +151,6 @@ func (c *collector) collectRelease(ctx context.Context) error {
 	if found.Status != "deployed" {
 		c.status.ReleaseState = StateDegraded
 		c.find(finding.InstallFailed, fmt.Sprintf("release %q is %s: %s", found.Name, found.Status, found.Description), "koordctl install")
-	}
-	return nil
-}
-
-func (c *collector) collectDefinitions(ctx context.Context) error {
-	names, err := release.DefinitionNames()
-	if err != nil {
-		return err
-	}
-	state := &c.status.Definitions
-	state.Expected = len(names)
-	live, err := c.dynamic.Resource(definitions).List(ctx, metav1.ListOptions{})
-	if c.unseen(err) {
-		state.State = StateUnknown
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("list the resource definitions: %w", err)
-	}
-	c.objects.Definitions = live.Items
-	state.Established = new(int)
-	established := map[string]bool{}
-	for i := range live.Items {
-		if ready, _ := Condition(&live.Items[i], "Established"); ready {
-			established[live.Items[i].GetName()] = true
-		}
-	}
-	for _, name := range names {
-		if established[name] {
-			*state.Established++
-		} else {
-			state.Missing = append(state.Missing, name)
-		}
-	}
-	switch {
-	case len(state.Missing) == 0:
-		state.State = StateReady
-	case *state.Established == 0:
-		state.State = StateAbsent
-	default:
-		state.State = StateDegraded
 	}
 	return nil
 }

@@ -22,8 +22,10 @@ type leading struct {
 	effect string
 }
 
+const managerName = "koord-manager"
+
 var components = []leading{
-	{name: "koord-manager", lease: "koordinator-manager", down: finding.ManagerUnavailable, effect: "batch and mid resources and NodeSLOs are not updated"},
+	{name: managerName, lease: "koordinator-manager", down: finding.ManagerUnavailable, effect: "batch and mid resources and NodeSLOs are not updated"},
 	{name: "koord-scheduler", lease: "koord-scheduler", down: finding.SchedulerUnavailable, effect: "its pods stay pending"},
 	{name: "koord-descheduler", lease: "koord-descheduler", optional: true, down: finding.DeschedulerUnavailable,
 		effect: "nodes are not rebalanced and PodMigrationJobs do not progress"},

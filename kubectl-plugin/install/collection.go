@@ -25,12 +25,12 @@ type Part string
 const (
 	PartRelease     Part = "release"
 	PartKubernetes  Part = "kubernetes"
-	PartDefinitions Part = "definitions"
 	PartConfig      Part = "config"
 	PartEvictions   Part = "evictions"
 	PartDeployments Part = "deployments"
 	PartLeases      Part = "leases"
 	PartDaemonSets  Part = "daemonsets"
+	PartDefinitions Part = "definitions"
 	PartAPI         Part = "api"
 	PartProtections Part = "protections"
 	PartEnforcement Part = "enforcement"

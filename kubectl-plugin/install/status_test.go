@@ -234,6 +234,44 @@ func TestStatusPrintsTheGoldenTables(t *testing.T) {
 	}
 }
 
+// TestDefinitionsOfThisBuildAlone are missed beside its own koord-manager, and not beside another one.
+func TestDefinitionsOfThisBuildAlone(t *testing.T) {
+	own := map[string]string{release.PartOfLabel: release.PartOf}
+	without := func(lacking string) []runtime.Object {
+		return slices.DeleteFunc(allDefinitions(t), func(o runtime.Object) bool { return o.(*unstructured.Unstructured).GetName() == lacking })
+	}
+	dead := withCondition("apiextensions.k8s.io/v1", "CustomResourceDefinition", ownDefinitions[0], "Established", "False", "")
+	all := len(allDefinitions(t))
+	tests := map[string]struct {
+		manager      map[string]string
+		definitions  []runtime.Object
+		wantState    State
+		wantExpected int
+		wantMissing  []string
+	}{
+		"another build without it":             {nil, without(ownDefinitions[0]), StateReady, all - 1, nil},
+		"another build with it":                {nil, allDefinitions(t), StateReady, all, nil},
+		"another build where it is not served": {nil, append(without(ownDefinitions[0]), dead), StateDegraded, all, ownDefinitions},
+		"another build without others":         {nil, without("devices.scheduling.koordinator.sh"), StateDegraded, all, []string{"devices.scheduling.koordinator.sh"}},
+		"this build without it":                {own, without(ownDefinitions[0]), StateDegraded, all, ownDefinitions},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			manager := newDeployment(managerName, 1, 1)
+			manager.Labels = tc.manager
+			c, _ := newTestCollector([]runtime.Object{manager, newConfig(`{"enable":true}`)}, tc.definitions, noRelease)
+			status, err := c.collect(t.Context(), release.DefaultNamespace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := DefinitionStatus{State: tc.wantState, Established: new(tc.wantExpected - len(tc.wantMissing)), Expected: tc.wantExpected, Missing: tc.wantMissing}
+			if diff := cmp.Diff(want, status.Definitions); diff != "" {
+				t.Errorf("definitions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestAnEmptyClusterIsNotInstalled(t *testing.T) {
 	c, _ := newTestCollector(nil, nil, noRelease)
 	_, err := c.collect(t.Context(), release.DefaultNamespace)
