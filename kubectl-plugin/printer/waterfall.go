@@ -3,6 +3,7 @@ package printer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
@@ -28,30 +29,40 @@ var operatorSigns = map[diagnosticsv1alpha1.Operator]string{
 	diagnosticsv1alpha1.Info:   "i",
 }
 
-// Waterfall prints the terms of one number in order of application, each with its value, unit, source and age. On a
-// terminal a floating bar shows what each term takes away or adds.
+// Waterfall prints the terms of one number in order of application, each with its value, unit, source and age, as far as any term has a source.
+// On a terminal a floating bar shows what each term takes away or adds.
 func Waterfall(w io.Writer, fall *diagnosticsv1alpha1.Waterfall, o Options) error {
-	t := table{indent: 2, columns: []column{
+	t := table{indent: 2, columns: sourced(fall, []column{
 		{header: "OP"}, {header: "TERM", flexible: 16, says: true}, {header: "VALUE", right: true}, {header: "UNIT", says: true},
 		{header: "RUNNING", drop: 2, terminal: true}, {header: "SOURCE", drop: 1, flexible: 20, says: true}, {header: "AGE"},
 		{header: "NOTE", flexible: 20, drop: 3, says: true},
-	}}
+	})}
 	running, scale := int64(0), largest(fall.Terms)
 	for i := range fall.Terms {
 		term := &fall.Terms[i]
 		before := running
 		running = apply(term, running)
-		t.add(termCells(term, floating(term, span{before, running, scale}, o), o, 0)...)
+		t.add(sourced(fall, termCells(term, floating(term, span{before, running, scale}, o), o, 0))...)
 		listed := min(len(term.Parts), o.Parts)
 		for p := range listed {
-			t.add(termCells(&term.Parts[p], "", o, 1)...)
+			t.add(sourced(fall, termCells(&term.Parts[p], "", o, 1))...)
 		}
 		if left := len(term.Parts) - listed + int(term.PartsOmitted); o.Parts > 0 && len(term.Parts) > 0 && left > 0 {
-			t.add(text(""), painted(Dim, "  and "+phrase.Counted(left, "more part")), text(""), text(""), text(""), text(""), text(""), text(""))
+			t.add(sourced(fall, []cell{text(""), painted(Dim, "  and "+phrase.Counted(left, "more part")), text(""), text(""), text(""), text(""), text(""), text("")})...)
 		}
 	}
 	_, err := t.render(w, o)
 	return err
+}
+
+// sourced leaves out the columns of the source and its age, where all terms are computed from what the explanation does not name one by one.
+func sourced[T any](fall *diagnosticsv1alpha1.Waterfall, row []T) []T {
+	if slices.ContainsFunc(fall.Terms, func(t diagnosticsv1alpha1.Term) bool {
+		return t.Source != nil || t.ObservedAt != nil || len(t.Parts) > 0
+	}) {
+		return row
+	}
+	return slices.Delete(row, 5, 7)
 }
 
 func termCells(term *diagnosticsv1alpha1.Term, bar string, o Options, depth int) []cell {
