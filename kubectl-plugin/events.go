@@ -42,7 +42,7 @@ events, when it was created and last written, and by whom, and since when its co
 
 API servers forget events after an hour, unless they are configured otherwise.`
 
-const eventsObjectExamples = `  # Show what happened to a %[1]s
+const eventsObjectExamples = `  # %[2]s
   %%[1]s events %[1]s NAME
 
   # Keep printing what happens
@@ -85,9 +85,13 @@ func newEventsPodCommand(s *session) *cobra.Command {
 func newEventsObjectCommand(kind source.Kind) adapter {
 	return func(s *session) *cobra.Command {
 		o := &eventsOptions{kind: kind}
+		short := "Show what happened to a " + kind.Name + ", in the order of cause"
+		if kind == source.KindWorkers { // whose name is a plural
+			short = "Show what happened to workers, in the order of cause"
+		}
+		example, _, _ := strings.Cut(short, ",")
 		return o.command(s, help{
-			short: "Show what happened to a " + kind.Name + ", in the order of cause", long: eventsObjectLong, examples: fmt.Sprintf(eventsObjectExamples, kind.Name),
-			answer: "ObjectTimeline",
+			short: short, long: eventsObjectLong, examples: fmt.Sprintf(eventsObjectExamples, kind.Name, example), answer: "ObjectTimeline",
 		})
 	}
 }

@@ -40,6 +40,7 @@ var answerLines = map[string]string{
 	"top-pods":               "top pods -A",
 	"top-quotas":             "top quotas -A",
 	"top-recommendations":    "top recommendations -A",
+	"top-workers":            "top workers -A",
 	"tree-gang":              "tree gang",
 	"tree-quota":             "tree quota",
 	"tree-reservation":       "tree reservation",
@@ -65,6 +66,8 @@ func askedOf(t *testing.T, name string) (*livetest.Server, []func(*Options)) {
 		return admissionCluster(), nil
 	case strings.Contains(name, "device"):
 		return deviceCluster(), nil
+	case strings.Contains(name, "workers"):
+		return engineCluster(), nil
 	case strings.Contains(name, "recommendation"):
 		return recommendationCluster(t), nil
 	case strings.Contains(name, "quota") || strings.Contains(name, "gang"):

@@ -40,7 +40,7 @@ func nouns() []noun {
 		{Kind: source.KindWorkload, top: newTopWorkloadsCommand},
 		{Kind: source.KindReservation, explain: newExplainReservationCommand, tree: newTreeReservationCommand, events: newEventsObjectCommand(source.KindReservation)},
 		{Kind: source.KindRecommendation, top: newTopRecommendationsCommand, explain: newExplainRecommendationCommand, events: newEventsObjectCommand(source.KindRecommendation)},
-		{Kind: source.KindWorkers, explain: newExplainWorkersCommand},
+		{Kind: source.KindWorkers, top: newTopWorkersCommand, explain: newExplainWorkersCommand, events: newEventsObjectCommand(source.KindWorkers)},
 		{Kind: source.KindMigration, explain: newExplainMigrationCommand, events: newEventsObjectCommand(source.KindMigration)},
 		{Kind: source.KindQuota, top: newTopQuotasCommand, explain: newExplainQuotaCommand, tree: newTreeQuotaCommand, events: newEventsObjectCommand(source.KindQuota), verify: newVerifyQuotasCommand},
 		{Kind: source.KindDevice, top: newTopDevicesCommand},

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/noderesource/workersview"
 )
 
 // named makes items of a name each, which edit fills in.
@@ -82,6 +83,18 @@ func TestRecommendationsAreOrderedByEachWord(t *testing.T) {
 	})
 	wants := map[string]string{"name": "abc", "target": "bac", "cpu-savings": "abc", "memory-savings": "bac", "age": "cba"}
 	checkOrders(t, items, recommendationOrders, wants, func(r *recommendation) string { return r.Name })
+}
+
+func TestElasticWorkersAreOrderedByEachWord(t *testing.T) {
+	items := named(func(w *workersOverview, name string) { w.Name = name }, map[string]func(*workersOverview){
+		"a": func(w *workersOverview) { w.State, w.Current, w.Desired = workersview.Sized, 3, 9 },
+		"b": func(w *workersOverview) { w.State, w.Current, w.Desired = workersview.Stale, 7, 1 },
+		"c": func(w *workersOverview) {
+			w.State, w.Current, w.Desired, w.Draining = "TargetShared", 5, 5, make([]diagnosticsv1alpha1.DrainingWorker, 2)
+		},
+	})
+	wants := map[string]string{"name": "abc", "state": "cba", "current": "bca", "desired": "acb", "draining": "cab"}
+	checkOrders(t, items, workersOrders, wants, func(w *workersOverview) string { return w.Name })
 }
 
 // checkOrders orders the items by every word, of which none may lack an expectation.

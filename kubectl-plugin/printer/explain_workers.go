@@ -47,21 +47,32 @@ func workersLine(e *diagnosticsv1alpha1.WorkersExplanation, o Options) string {
 		o.Style.Paint(Strong, o.Style.Clean(e.Namespace+"/"+e.Name)), o.say("for " + o.Style.Clean(e.Target)),
 		o.say(fmt.Sprintf("%d to %d workers", e.Min, e.Max)),
 	}
+	if workersview.HasSize(e) {
+		parts = append(parts, o.say(fmt.Sprintf("current %d, desired %d", e.Current, e.Desired)))
+	}
 	if e.DecidedAt != nil {
-		parts = append(parts, o.say(fmt.Sprintf("current %d, desired %d", e.Current, e.Desired)), o.say("decided "+Ago(o.Now, e.DecidedAt)))
+		parts = append(parts, o.say("decided "+Ago(o.Now, e.DecidedAt)))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// workersRole is bad where a mistake keeps the target from being sized.
-func workersRole(e *diagnosticsv1alpha1.WorkersExplanation) Role {
+// workersStateRole is bad where a mistake keeps the target from being sized.
+func workersStateRole(e *diagnosticsv1alpha1.WorkersExplanation) Role {
 	switch {
 	case e.Code != "":
 		return Bad
-	case e.State != workersview.Sized || len(e.Draining) > 0:
+	case e.State != workersview.Sized:
 		return Warn
 	}
 	return Good
+}
+
+// workersRole is that of the state, and also warns of workers that go.
+func workersRole(e *diagnosticsv1alpha1.WorkersExplanation) Role {
+	if role := workersStateRole(e); role != Good || len(e.Draining) == 0 {
+		return role
+	}
+	return Warn
 }
 
 // drainingWorkers lists the workers that drain, with the time that is left.

@@ -40,7 +40,17 @@ func workersViews() map[string]view {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "sql", Name: "trino"}, Target: "Deployment/trino-worker", State: "TargetAutoscaled", Code: "KOORD1702",
 		Message: `Deployment "trino-worker" is scaled by horizontalpodautoscaler "by-load"`, Max: 50,
 	}
+	suspended := &diagnosticsv1alpha1.WorkersExplanation{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "etl", Name: "spark"}, Target: "StatefulSet/spark-worker", State: "Suspended", Message: "spec.suspend is true",
+		Current: 12, Max: 20, DecidedAt: before(3 * time.Hour),
+	}
+	list := &diagnosticsv1alpha1.WorkersExplanationList{Items: []diagnosticsv1alpha1.WorkersExplanation{*workersFixture(), *refused, *suspended}}
 	return map[string]view{
+		"top-workers": func(w io.Writer, o Options) error { return WorkersList(w, list, o) },
+		"top-workers-all-wide": func(w io.Writer, o Options) error {
+			o.Wide, o.WithNamespace = true, true
+			return WorkersList(w, list, o)
+		},
 		"explain-workers":         func(w io.Writer, o Options) error { return Workers(w, workersFixture(), o) },
 		"explain-workers-refused": func(w io.Writer, o Options) error { return Workers(w, refused, o) },
 	}

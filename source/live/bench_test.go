@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/source"
@@ -37,9 +38,29 @@ func BenchmarkNodes1000Balance(b *testing.B) { benchmarkNodes(b, source.NodeQuer
 func benchmarkNodes(b *testing.B, query source.NodeQuery) {
 	server := largeCluster(1000, 20)
 	server.ConfigMaps = append(server.ConfigMaps, deschedulerConfig(bothPlugins))
+	config := replayed(b, server, func(s *Source) error {
+		_, err := s.Nodes(b.Context(), query)
+		return err
+	})
+	for b.Loop() {
+		list, err := New(clientConfig(config), Options{}).Nodes(b.Context(), query)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if len(list.Items) != 1000 || *list.Items[7].Pods != 20 || *list.Items[7].CPU.ProdRequested == 0 {
+			b.Fatalf("unexpected answer: %d nodes", len(list.Items))
+		}
+		if balance := list.Items[7].Balance; (balance != nil) != query.Balance {
+			b.Fatalf("balance %+v", balance)
+		}
+	}
+}
+
+// replayed is a kubeconfig for a server that answers one question over and over, as another one answers it the first time.
+func replayed(b *testing.B, server *livetest.Server, ask func(*Source) error) clientcmdapi.Config {
+	b.Helper()
 	server.Start(b)
-	warm := New(server.Config(""), Options{})
-	if _, err := warm.Nodes(b.Context(), query); err != nil {
+	if err := ask(New(server.Config(""), Options{})); err != nil {
 		b.Fatal(err)
 	}
 	replay := &recorder{known: map[string]*httptest.ResponseRecorder{}}
@@ -59,22 +80,11 @@ func benchmarkNodes(b *testing.B, query source.NodeQuery) {
 		size += answer.Body.Len()
 	}
 	fast := httptest.NewServer(replay)
-	defer fast.Close()
+	b.Cleanup(fast.Close)
 	config := server.Kubeconfig("")
 	config.Clusters["test"].Server = fast.URL
 	b.ReportMetric(float64(size)/1e6, "MB/answer")
-	for b.Loop() {
-		list, err := New(clientConfig(config), Options{}).Nodes(b.Context(), query)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if len(list.Items) != 1000 || *list.Items[7].Pods != 20 || *list.Items[7].CPU.ProdRequested == 0 {
-			b.Fatalf("unexpected answer: %d nodes", len(list.Items))
-		}
-		if balance := list.Items[7].Balance; (balance != nil) != query.Balance {
-			b.Fatalf("balance %+v", balance)
-		}
-	}
+	return config
 }
 
 // largeCluster has nodes with pods as large as real ones: some 3 KB each in protobuf.

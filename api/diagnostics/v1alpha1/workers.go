@@ -4,7 +4,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WorkersExplanation says why the target of ElasticWorkers has the size it has, and which workers go next: `koordctl explain workers`.
+// WorkersExplanation says why the target of ElasticWorkers has the size it has, and which workers go next: `koordctl explain workers`, and the
+// rows of `koordctl top workers`.
 //
 // +kubebuilder:object:root=true
 type WorkersExplanation struct {
@@ -13,8 +14,8 @@ type WorkersExplanation struct {
 
 	// Target that is sized, such as "Deployment/trino-worker".
 	Target string `json:"target"`
-	// State is Sized while the target is sized; otherwise why it is not: Suspended, TargetShared, TargetAutoscaled, TargetUnusable or, before
-	// koord-manager decided for the first time, Unprocessed.
+	// State is Sized while the target is sized; otherwise why it is not: Suspended, TargetShared, TargetAutoscaled, TargetUnusable, Stale where
+	// koord-manager has stopped deciding or, before it decided for the first time, Unprocessed.
 	State string `json:"state"`
 	// Code of the finding where the target is not sized because of a mistake.
 	// +optional
@@ -52,6 +53,18 @@ type WorkersExplanation struct {
 	// +optional
 	Notes []string `json:"notes,omitempty"`
 	// Incomplete names what could not be seen, and why; empty when the answer is whole.
+	// +optional
+	Incomplete []string `json:"incomplete,omitempty"`
+}
+
+// WorkersExplanationList is what `koordctl top workers -o json` prints.
+//
+// +kubebuilder:object:root=true
+type WorkersExplanationList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []WorkersExplanation `json:"items"`
+	// Incomplete names what could not be seen, and why; empty when the list is whole.
 	// +optional
 	Incomplete []string `json:"incomplete,omitempty"`
 }

@@ -971,6 +971,11 @@ func (in WorkersExplanation) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkersExplanationList) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkersExplanationList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in WorkersNode) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.WorkersNode"
 }

@@ -265,6 +265,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.Waterfall{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_Waterfall(ref),
 		v1alpha1.Withheld{}.OpenAPIModelName():                      schema_koord_api_diagnostics_v1alpha1_Withheld(ref),
 		v1alpha1.WorkersExplanation{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref),
+		v1alpha1.WorkersExplanationList{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_WorkersExplanationList(ref),
 		v1alpha1.WorkersNode{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_WorkersNode(ref),
 		v1alpha1.WorkloadOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadOverview(ref),
 		v1alpha1.WorkloadOverviewList{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_WorkloadOverviewList(ref),
@@ -16375,7 +16376,7 @@ func schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref common.Referen
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
 			SchemaProps: spec.SchemaProps{
-				Description: "WorkersExplanation says why the target of ElasticWorkers has the size it has, and which workers go next: `koordctl explain workers`.",
+				Description: "WorkersExplanation says why the target of ElasticWorkers has the size it has, and which workers go next: `koordctl explain workers`, and the rows of `koordctl top workers`.",
 				Type:        []string{"object"},
 				Properties: map[string]spec.Schema{
 					"kind": {
@@ -16408,7 +16409,7 @@ func schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref common.Referen
 					},
 					"state": {
 						SchemaProps: spec.SchemaProps{
-							Description: "State is Sized while the target is sized; otherwise why it is not: Suspended, TargetShared, TargetAutoscaled, TargetUnusable or, before koord-manager decided for the first time, Unprocessed.",
+							Description: "State is Sized while the target is sized; otherwise why it is not: Suspended, TargetShared, TargetAutoscaled, TargetUnusable, Stale where koord-manager has stopped deciding or, before it decided for the first time, Unprocessed.",
 							Default:     "",
 							Type:        []string{"string"},
 							Format:      "",
@@ -16563,6 +16564,70 @@ func schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref common.Referen
 		},
 		Dependencies: []string{
 			v1.ObjectMeta{}.OpenAPIModelName(), v1.Time{}.OpenAPIModelName(), v1alpha1.DrainingWorker{}.OpenAPIModelName(), v1alpha1.NextWorker{}.OpenAPIModelName(), v1alpha1.Waterfall{}.OpenAPIModelName(), v1alpha1.WorkersNode{}.OpenAPIModelName()},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkersExplanationList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkersExplanationList is what `koordctl top workers -o json` prints.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Type: []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.WorkersExplanation{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the list is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1.ListMeta{}.OpenAPIModelName(), v1alpha1.WorkersExplanation{}.OpenAPIModelName()},
 	}
 }
 

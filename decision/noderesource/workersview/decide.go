@@ -13,14 +13,8 @@ import (
 	"koordinator.sh/koord/decision/core/phrase"
 )
 
-const (
-	// Sized is the state of a target that is sized.
-	Sized = "Sized"
-	// Unprocessed is the state of a target that koord-manager has not looked at.
-	Unprocessed = "Unprocessed"
-	// stale is after how long without a decision a note tells of it. Decisions are made every 15 s.
-	stale = 2 * time.Minute
-)
+// stale is after how long without a decision the target counts as no longer sized. Decisions are made every 15 s.
+const stale = 2 * time.Minute
 
 // codes of the findings behind states.
 var codes = map[string]finding.Code{
@@ -39,6 +33,10 @@ func Explain(in Input) diagnosticsv1alpha1.WorkersExplanation {
 	}
 	if condition := meta.FindStatusCondition(status.Conditions, schedulingv1alpha1.ElasticWorkersActive); condition != nil {
 		out.State, out.Message, out.Code = condition.Reason, status.Message, string(codes[condition.Reason])
+	}
+	if status.UpdateTime != nil && out.State == Sized && in.Now.Sub(status.UpdateTime.Time) > stale {
+		out.State = Stale
+		out.Message = fmt.Sprintf("koord-manager has not decided for %s, which it does every 15s", in.Now.Sub(status.UpdateTime.Time).Round(time.Second))
 	}
 	out.Waterfall = waterfall(status)
 	for _, node := range status.Nodes {
@@ -75,12 +73,12 @@ func notes(in Input, out *diagnosticsv1alpha1.WorkersExplanation) []string {
 	status := &in.Object.Status
 	var notes []string
 	switch {
+	case out.State == Stale:
+		notes = append(notes, "the log of koord-manager may say why, and the size is the one that it decided on last")
 	case out.State == Unprocessed:
 		notes = append(notes, "koord-manager sizes ElasticWorkers where the chart has elasticWorkers.enabled")
 	case status.ObservedGeneration != in.Object.Generation:
 		notes = append(notes, "the decision is from an earlier spec")
-	case out.State == Sized && status.UpdateTime != nil && in.Now.Sub(status.UpdateTime.Time) > stale:
-		notes = append(notes, fmt.Sprintf("koord-manager has not decided for %s, which it does every 15s: see its log", in.Now.Sub(status.UpdateTime.Time).Round(time.Second)))
 	}
 	if trend := status.Trend; trend != nil && out.State == Sized {
 		notes = append(notes, fmt.Sprintf("the size has tended to %s for %s", phrase.Counted(int(trend.Replicas), "worker"), in.Now.Sub(trend.Since.Time).Round(time.Second)))

@@ -55,8 +55,18 @@ func TestWhatIsSaidOfADecision(t *testing.T) {
 			func(w *schedulingv1alpha1.ElasticWorkers) { w.Generation = 3 }, Sized, "", "3 workers, limited by fitsNow", []string{"the decision is from an earlier spec"}, 2,
 		},
 		"one that is old": {
-			func(w *schedulingv1alpha1.ElasticWorkers) { *w.Status.UpdateTime = before(3 * time.Minute) }, Sized, "", "3 workers, limited by fitsNow",
-			[]string{"koord-manager has not decided for 3m0s, which it does every 15s: see its log"}, 2,
+			func(w *schedulingv1alpha1.ElasticWorkers) { *w.Status.UpdateTime = before(3 * time.Minute) }, Stale, "",
+			"koord-manager has not decided for 3m0s, which it does every 15s",
+			[]string{"the log of koord-manager may say why, and the size is the one that it decided on last"}, 2,
+		},
+		"one that may still be followed by the next": {
+			func(w *schedulingv1alpha1.ElasticWorkers) { *w.Status.UpdateTime = before(2 * time.Minute) }, Sized, "", "3 workers, limited by fitsNow", nil, 2,
+		},
+		"an old one, that is suspended": {
+			func(w *schedulingv1alpha1.ElasticWorkers) {
+				*w.Status.UpdateTime = before(time.Hour)
+				w.Status.Conditions[0].Reason, w.Status.Message = Suspended, "spec.suspend is true"
+			}, Suspended, "", "spec.suspend is true", nil, 2,
 		},
 		"a change that is wanted": {
 			func(w *schedulingv1alpha1.ElasticWorkers) {
@@ -68,7 +78,7 @@ func TestWhatIsSaidOfADecision(t *testing.T) {
 			[]string{"workers do not finish their work before they go: spec.drain is not set"}, 2,
 		},
 		"a target that others scale": {refused("TargetAutoscaled", "it is scaled"), "TargetAutoscaled", "KOORD1702", "it is scaled", nil, 0},
-		"one that is suspended":      {refused("Suspended", "spec.suspend is true"), "Suspended", "", "spec.suspend is true", nil, 0},
+		"one that is suspended":      {refused(Suspended, "spec.suspend is true"), Suspended, "", "spec.suspend is true", nil, 0},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -91,4 +101,26 @@ func termsOf(fall *diagnosticsv1alpha1.Waterfall) int {
 		return 0
 	}
 	return len(fall.Terms)
+}
+
+func TestStatesAreRankedByGravity(t *testing.T) {
+	tests := map[string]struct {
+		state       string
+		wantBefore  string
+		wantProblem bool
+	}{
+		"a target that cannot be sized": {"TargetUnusable", "TargetShared", true},
+		"two that size the same target": {"TargetShared", Stale, true},
+		"no decision for a while":       {Stale, Unprocessed, true},
+		"no decision yet":               {Unprocessed, Suspended, true},
+		"suspended":                     {Suspended, Sized, false},
+		"sized":                         {Sized, "another build's", false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if Rank(tc.state) >= Rank(tc.wantBefore) || IsProblem(tc.state) != tc.wantProblem {
+				t.Errorf("%s has rank %d, problem %t, want before %s with %d, %t", tc.state, Rank(tc.state), IsProblem(tc.state), tc.wantBefore, Rank(tc.wantBefore), tc.wantProblem)
+			}
+		})
+	}
 }
