@@ -84,7 +84,7 @@ func drainingWorkers(w io.Writer, e *diagnosticsv1alpha1.WorkersExplanation, o O
 		return err
 	}
 	t := table{indent: 2, columns: []column{
-		{header: "POD", flexible: 16}, {header: "NODE", flexible: 12}, {header: "SINCE"}, {header: "LEFT", right: true}, {header: "PROGRESS", flexible: 20, says: true},
+		{header: "POD", flexible: 30}, {header: "NODE", flexible: 12}, {header: "SINCE"}, {header: "LEFT", right: true}, {header: "PROGRESS", flexible: 20, says: true},
 		{header: "REASON", flexible: 20, drop: 1, says: true},
 	}}
 	for i := range e.Draining {
@@ -111,7 +111,7 @@ func nextWorkers(w io.Writer, e *diagnosticsv1alpha1.WorkersExplanation, o Optio
 	if err := title(w, "Next to go if fewer are wanted", o); err != nil {
 		return err
 	}
-	t := table{indent: 2, columns: []column{{header: "POD", flexible: 16}, {header: "NODE", flexible: 12}, {header: "REASON", flexible: 20, says: true}}}
+	t := table{indent: 2, columns: []column{{header: "POD", flexible: 30}, {header: "NODE", flexible: 12}, {header: "REASON", flexible: 20, says: true}}}
 	for _, worker := range e.Next {
 		t.add(text(worker.Name), text(worker.Node), text(worker.Reason))
 	}

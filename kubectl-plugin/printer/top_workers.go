@@ -14,7 +14,7 @@ var workersColumns = []column{
 	{header: "STATE"},
 	{header: "CURRENT", right: true},
 	{header: "DESIRED", right: true},
-	{header: "MIN", right: true, drop: 4},
+	{header: "MIN", right: true, drop: 5},
 	{header: "MAX", right: true, drop: 4},
 	{header: "LIMITED-BY", drop: 1},
 	{header: "DRAINING", right: true},
