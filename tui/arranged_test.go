@@ -181,3 +181,25 @@ func (a *arranged) PodTimeline(ctx context.Context, namespace, name string) (*di
 	}
 	return a.Source.PodTimeline(ctx, namespace, name)
 }
+
+func (a *arranged) Workers(ctx context.Context, q source.WorkersQuery) (*diagnostics.WorkersExplanationList, error) {
+	list, err := a.Source.Workers(ctx, q)
+	if err == nil {
+		list.Items = arrange(a, list.Items, func(e *diagnostics.WorkersExplanation) object { return workersObject(e.Namespace, e.Name) })
+	}
+	return list, err
+}
+
+func (a *arranged) ExplainWorkers(ctx context.Context, namespace, name string) (*diagnostics.WorkersExplanation, error) {
+	if err := a.lost(source.KindWorkers, namespace+"/"+name); err != nil {
+		return nil, err
+	}
+	return a.Source.ExplainWorkers(ctx, namespace, name)
+}
+
+func (a *arranged) ObjectTimeline(ctx context.Context, kind source.Kind, namespace, name string) (*diagnostics.ObjectTimeline, error) {
+	if err := a.lost(kind, object{namespace: namespace, name: name}.key()); err != nil {
+		return nil, err
+	}
+	return a.Source.ObjectTimeline(ctx, kind, namespace, name)
+}

@@ -112,3 +112,18 @@ func (c *counting) Impact(ctx context.Context) (*source.Impact, error) {
 	c.forecasts.Add(1)
 	return c.Source.Impact(ctx)
 }
+
+func (c *counting) Workers(ctx context.Context, q source.WorkersQuery) (*diagnostics.WorkersExplanationList, error) {
+	c.asked.Add(1)
+	return c.Source.Workers(ctx, q)
+}
+
+func (c *counting) ExplainWorkers(ctx context.Context, namespace, name string) (*diagnostics.WorkersExplanation, error) {
+	c.asked.Add(1)
+	return c.Source.ExplainWorkers(ctx, namespace, name)
+}
+
+func (c *counting) ObjectTimeline(ctx context.Context, kind source.Kind, namespace, name string) (*diagnostics.ObjectTimeline, error) {
+	c.asked.Add(1)
+	return c.Source.ObjectTimeline(ctx, kind, namespace, name)
+}

@@ -20,6 +20,7 @@ var others = map[source.Kind]object{
 	source.KindQuota:       quotaObject("quotas", "typo"),
 	source.KindGang:        gangObject("ml", "lost"),
 	source.KindReservation: reservationObject("nightly"),
+	source.KindWorkers:     workersObject("analytics", "spark"),
 	source.KindDevice:      deviceObject("node-0009"),
 }
 

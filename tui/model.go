@@ -47,6 +47,8 @@ type Model struct {
 	quotaNames func() []string
 	// gangNames are the gangs that were listed last, as NAMESPACE/NAME.
 	gangNames func() []string
+	// workersNames are the ElasticWorkers that were listed last, as NAMESPACE/NAME.
+	workersNames func() []string
 	// deviceNames are the nodes whose devices were listed last.
 	deviceNames func() []string
 	// reservationNames are the Reservations that were listed last.

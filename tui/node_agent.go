@@ -37,7 +37,7 @@ func (n *node) agentText(width int) []string {
 // printed is what a printer of the command line writes, in lines.
 func (m *Model) printed(width int, write func(*strings.Builder, printer.Options) error) []string {
 	var b strings.Builder
-	options := printer.Options{Width: max(width-2, 20), Style: printer.Style{Color: m.st.Colour(), ASCII: m.st.ASCII}, Program: m.program, Now: m.clock.Now()}
+	options := printer.Options{Width: max(width-2, 20), Style: printer.Style{Color: m.st.Colour(), ASCII: m.st.ASCII}, Language: m.st.Language, Program: m.program, Now: m.clock.Now()}
 	// A builder takes everything.
 	_ = write(&b, options)
 	var lines []string

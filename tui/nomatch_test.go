@@ -50,7 +50,8 @@ func TestAListWithoutProblems(t *testing.T) {
 	for screen, healthy := range map[string]string{
 		nodesName: "node-0000", podsName: "shop/catalog-0000", migrationsName: "hot-4-b", forecastName: "shop/checkout-0004",
 		quotasName: "quotas/shop", reservationsName: "catalog", gangsName: "ml/train", workloadsName: "analytics/job/report", devicesName: "node-0003",
-		drainName: "shop/catalog-0006",
+		workersName: "analytics/spark",
+		drainName:   "shop/catalog-0006",
 	} {
 		t.Run(screen, func(t *testing.T) {
 			r, a := rearrangeable(t)

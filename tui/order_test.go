@@ -34,6 +34,11 @@ func TestListsAreSortedByWhatTheirColumnsShow(t *testing.T) {
 		"the gang that waits longest first":    {gangsName, "ml/", []string{"T"}, "SINCE↑", "train tune sweep lost"},
 		"and the one that waits shortest":      {gangsName, "ml/", []string{"T", "T"}, "SINCE↓", "lost sweep tune train"},
 
+		"engines by namespace and name":       {workersName, "", nil, "NAMESPACE↑", "analytics/impala analytics/presto analytics/spark shop/hive shop/trino"},
+		"the gravest engine first":            {workersName, "analytics/", []string{"S"}, "STATE↓", "presto impala shop/hive spark shop/trino"},
+		"the engine with most workers first":  {workersName, "analytics/", []string{"C"}, "CURRENT↓", "spark shop/trino impala presto shop/hive"},
+		"the engine that gets most first":     {workersName, "analytics/", []string{"D"}, "DESIRED↓", "spark shop/trino impala presto shop/hive"},
+		"the engine that drains most first":   {workersName, "analytics/", []string{"I"}, "DRAINING↓", "shop/trino impala presto spark shop/hive"},
 		"devices by node":                     {devicesName, "node-", nil, "NAME↑", "0003 0006 0009 0012"},
 		"the gravest state first":             {devicesName, "node-", []string{"S"}, "STATE↓", "0009 0003 0006 0012"},
 		"the node with most free first":       {devicesName, "node-", []string{"F"}, "FREE↓", "0003 0012 0009 0006"},
@@ -111,6 +116,7 @@ func TestOrdersAreTotal(t *testing.T) {
 	t.Run("migrations", func(t *testing.T) { checkOrders(t, migrationColumns(builtNow), anyMigration) })
 	t.Run("moves", func(t *testing.T) { checkOrders(t, moveColumns(), anyMove) })
 	t.Run("workloads", func(t *testing.T) { checkOrders(t, workloadColumns(builtNow), anyWorkload) })
+	t.Run("workers", func(t *testing.T) { checkOrders(t, workersColumns(builtNow), anyWorkers) })
 	t.Run("pods", func(t *testing.T) { checkOrders(t, podColumns(true), anyPod) })
 	t.Run("nodes", func(t *testing.T) { checkOrders(t, nodeColumns(builtNow), anyNode) })
 }

@@ -110,6 +110,20 @@ func anyWorkload(t *rapid.T) workloadRow {
 	return workloadRow{w}
 }
 
+func anyWorkers(t *rapid.T) workersRow {
+	e := &diagnostics.WorkersExplanation{
+		Target: anyName.Draw(t, "target"), LimitedBy: anyName.Draw(t, "limit"), Message: anyName.Draw(t, "message"), DecidedAt: anyMoment.Draw(t, "decided"),
+		State:   rapid.SampledFrom([]string{"Sized", "Stale", "Suspended", "TargetShared", "Unprocessed", "?"}).Draw(t, "state"),
+		Current: rapid.Int32Range(0, 10000).Draw(t, "current"), Desired: rapid.Int32Range(0, 3).Draw(t, "desired"), Max: rapid.Int32Range(1, 10000).Draw(t, "most"),
+		Draining: make([]diagnostics.DrainingWorker, rapid.IntRange(0, 3).Draw(t, "draining")),
+	}
+	e.Namespace, e.Name = anyName.Draw(t, "namespace"), anyName.Draw(t, "name")
+	if rapid.Bool().Draw(t, "sized") {
+		e.Waterfall = &diagnostics.Waterfall{}
+	}
+	return workersRow{e}
+}
+
 func anyDrained(t *rapid.T) drainRow {
 	place := rapid.SampledFrom([]diagnostics.DrainPlace{"", diagnostics.DrainPlaceFound, diagnostics.DrainPlaceNone, diagnostics.DrainPlaceLost, diagnostics.DrainPlaceDone, diagnostics.DrainPlaceUnknown})
 	p := diagnostics.DrainedPod{

@@ -145,3 +145,19 @@ func (n *renamed) PodTimeline(ctx context.Context, namespace, name string) (*dia
 	a, err := n.Source.PodTimeline(ctx, n.from.Replace(namespace), n.from.Replace(name))
 	return other(n, a, err)
 }
+
+func (n *renamed) Workers(ctx context.Context, q source.WorkersQuery) (*diagnostics.WorkersExplanationList, error) {
+	q.Namespace = n.from.Replace(q.Namespace)
+	a, err := n.Source.Workers(ctx, q)
+	return other(n, a, err)
+}
+
+func (n *renamed) ExplainWorkers(ctx context.Context, namespace, name string) (*diagnostics.WorkersExplanation, error) {
+	a, err := n.Source.ExplainWorkers(ctx, n.from.Replace(namespace), n.from.Replace(name))
+	return other(n, a, err)
+}
+
+func (n *renamed) ObjectTimeline(ctx context.Context, kind source.Kind, namespace, name string) (*diagnostics.ObjectTimeline, error) {
+	a, err := n.Source.ObjectTimeline(ctx, kind, n.from.Replace(namespace), n.from.Replace(name))
+	return other(n, a, err)
+}

@@ -105,13 +105,28 @@ var scenes = map[string]func(testing.TB) *rig{
 	"plan_nodes": func(t testing.TB) *rig {
 		return writable(t).planned("60").press("enter", "ctrl+f")
 	},
-	"plan_confirm":       func(t testing.TB) *rig { return writable(t).planned("60").press("a") },
-	"plan_read_only":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":plan "+reclaim+"=60", "enter") },
-	"plan_errors":        func(t testing.TB) *rig { return writable(t).press(":plan "+reclaim+"=900", "enter") },
-	"plan_unchanged":     func(t testing.TB) *rig { return writable(t).press(":plan "+reclaim+"=70", "enter") },
-	"plan_conflict":      func(t testing.TB) *rig { return writable(t).planned("60").rival("55").press("a", "y") },
-	"whatif":             func(t testing.TB) *rig { return writable(t).planned("60").press("w") },
-	"workloads":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":workloads", "enter") },
+	"plan_confirm":     func(t testing.TB) *rig { return writable(t).planned("60").press("a") },
+	"plan_read_only":   func(t testing.TB) *rig { return newRig(t, 30).start().press(":plan "+reclaim+"=60", "enter") },
+	"plan_errors":      func(t testing.TB) *rig { return writable(t).press(":plan "+reclaim+"=900", "enter") },
+	"plan_unchanged":   func(t testing.TB) *rig { return writable(t).press(":plan "+reclaim+"=70", "enter") },
+	"plan_conflict":    func(t testing.TB) *rig { return writable(t).planned("60").rival("55").press("a", "y") },
+	"whatif":           func(t testing.TB) *rig { return writable(t).planned("60").press("w") },
+	"workloads":        func(t testing.TB) *rig { return newRig(t, 30).start().press(":workloads", "enter") },
+	"workers":          func(t testing.TB) *rig { return newRig(t, 30).start().press(":workers", "enter", "S") },
+	"workers_wide":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":ew shop", "enter", "ctrl+w") },
+	"workers_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":elasticworkers", "enter", "ctrl+z", "A") },
+	"workers_selected": func(t testing.TB) *rig { return newRig(t, 30).start().press(":workers /-l engine=spark", "enter") },
+	"workers_none":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":workers nowhere", "enter") },
+	"workers_not_installed": func(t testing.TB) *rig {
+		r := newRig(t, 30).start()
+		r.src.Err = finding.Wrap(errors.New("list elasticworkers.scheduling.koordinator.sh: the server doesn't have this resource type"), finding.NotInstalled, "koordctl install")
+		return r.press(":workers", "enter")
+	},
+	"engine":             func(t testing.TB) *rig { return newRig(t, 30).start().press(":engine shop/trino", "enter") },
+	"engine_end":         func(t testing.TB) *rig { return newRig(t, 30).start().press(":engine shop/trino", "enter", "G") },
+	"engine_refused":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":engine analytics/presto", "enter") },
+	"engine_unknown":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":engine shop/nope", "enter") },
+	"engine_timeline":    func(t testing.TB) *rig { return newRig(t, 30).start().press(":engine shop/trino", "enter", "e") },
 	"workloads_wide":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl shop", "enter", "ctrl+w", "I") },
 	"workloads_problems": func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl", "enter", "ctrl+z", "W") },
 	"workloads_pods":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":wl", "enter", "G", "enter") },

@@ -21,6 +21,8 @@ const (
 	reservationName  = "reservation"
 	gangsName        = "gangs"
 	gangName         = "gang"
+	workersName      = "workers"
+	engineName       = "engine"
 	devicesName      = "devices"
 	deviceName       = "device"
 	drainName        = "drain"
@@ -56,6 +58,8 @@ var declared = []func(*Model) *screen{
 	reservationScreen,
 	gangsScreen,
 	gangScreen,
+	workersScreen,
+	engineScreen,
 	devicesScreen,
 	deviceScreen,
 	drainScreen,

@@ -16,6 +16,7 @@ var samples = map[source.Kind]object{
 	source.KindQuota:       quotaObject("quotas", "spark"),
 	source.KindGang:        gangObject("ml", "tune"),
 	source.KindReservation: reservationObject("search"),
+	source.KindWorkers:     workersObject("shop", "trino"),
 	source.KindDevice:      deviceObject("node-0003"),
 }
 

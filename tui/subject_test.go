@@ -15,6 +15,8 @@ func TestAnObjectWithoutANamespaceIsInThatOfTheContext(t *testing.T) {
 	for line, want := range map[string]object{
 		":gang tune":                     gangObject("default", "tune"),
 		":gang ml/tune":                  gangObject("ml", "tune"),
+		":engine shop/trino":             workersObject("shop", "trino"),
+		":describe ew shop/trino":        workersObject("shop", "trino"),
 		":quota spark":                   quotaObject("default", "spark"),
 		":describe gang tune":            gangObject("default", "tune"),
 		":describe podgroup ml/tune":     gangObject("ml", "tune"),
@@ -72,7 +74,7 @@ func TestACommandWithoutItsObjectSaysWhatItTakes(t *testing.T) {
 // TestNamesForCompletionAreThoseThatWereListed, of each kind with its word before it, but for nodes and pods.
 func TestNamesForCompletionAreThoseThatWereListed(t *testing.T) {
 	r := newRig(t, 30).start()
-	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":devices"} {
+	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":workers", ":devices"} {
 		r.press(command, "enter")
 	}
 	names := r.m.objectNames()
@@ -87,6 +89,8 @@ func TestNamesForCompletionAreThoseThatWereListed(t *testing.T) {
 		"gang ml/s":            {"gang ml/sweep"},
 		"quota quotas/sp":      {"quota quotas/spark"},
 		"migration m":          {"migration manual"},
+		"engine shop/t":        {"engine shop/trino"},
+		"events workers ana":   {"events workers analytics/impala", "events workers analytics/presto", "events workers analytics/spark"},
 		"reservation c":        {"reservation catalog", "reservation checkout"},
 		"describe reservation": {"describe reservation big", "describe reservation catalog", "describe reservation checkout", "describe reservation nightly", "describe reservation search"},
 	} {
@@ -99,7 +103,7 @@ func TestNamesForCompletionAreThoseThatWereListed(t *testing.T) {
 // TestEveryNameThatIsOfferedCanBeOpened: what completion writes is what the commands read.
 func TestEveryNameThatIsOfferedCanBeOpened(t *testing.T) {
 	r := newRig(t, 30).start()
-	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":devices"} {
+	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":workers", ":devices"} {
 		r.press(command, "enter")
 	}
 	kinds := map[source.Kind]int{}

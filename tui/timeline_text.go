@@ -30,16 +30,16 @@ type timelineGrid struct {
 	beside                        bool
 }
 
-// timelineText is what happened to the pod last, and then all of it, the oldest first.
+// timelineText is what happened to the object last, and then all of it, the oldest first.
 func (d *timeline) timelineText(width int) []string {
 	t, st := d.answer.value, d.st
 	if len(t.Entries) == 0 {
-		return append([]string{d.heading(st.Dim.Render(st.Unknown+" nothing is recorded of"), d.page().about.key(), "", width)}, d.timelineNotes(t.Notes, width)...)
+		return append([]string{d.heading(st.Dim.Render(st.Unknown+" nothing is recorded of"), timelineOf(d.page().about), "", width)}, d.timelineNotes(t.Notes, width)...)
 	}
 	last := &t.Entries[latest(t.Entries)]
 	glyph, text := entryMark(last, st)
 	lines := []string{
-		d.heading(text.Render(glyph+" "+cell.Clean(printer.TimelineEvent(last))), d.page().about.key(), st.Dim.Render(quantity.AgeOf(d.clock.Now(), lastTime(last))+" ago"), width), "",
+		d.heading(text.Render(glyph+" "+cell.Clean(printer.TimelineEvent(last))), timelineOf(d.page().about), st.Dim.Render(st.Say(quantity.AgeOf(d.clock.Now(), lastTime(last))+" ago")), width), "",
 	}
 	g := d.timelineGrid(t.Entries, width)
 	lines = append(lines, g.header(st))

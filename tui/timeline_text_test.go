@@ -15,8 +15,8 @@ import (
 func microAt(ago time.Duration) metav1.MicroTime { return metav1.NewMicroTime(builtAt.Add(-ago)) }
 
 // makeTimeline is a pod that was refused twice, and runs.
-func makeTimeline(edit func(*diagnostics.PodTimeline)) *diagnostics.PodTimeline {
-	t := &diagnostics.PodTimeline{Entries: []diagnostics.TimelineEntry{
+func makeTimeline(edit func(*timelineAnswer)) *timelineAnswer {
+	t := &timelineAnswer{Entries: []diagnostics.TimelineEntry{
 		{Time: microAt(10 * time.Minute), Count: 1, By: "Job/etl", Event: "PodCreated"},
 		{Time: microAt(10 * time.Minute), Count: 1, By: "koord-scheduler", Event: "FailedScheduling", Warning: true, Message: "0/3 nodes are available: 3 Insufficient cpu."},
 		{Time: microAt(9 * time.Minute), LastTime: new(microAt(4 * time.Minute)), Count: 7, By: "koord-scheduler", Event: "FailedScheduling", Warning: true,
@@ -29,7 +29,7 @@ func makeTimeline(edit func(*diagnostics.PodTimeline)) *diagnostics.PodTimeline 
 }
 
 // shownTimeline is the page of a pod.
-func shownTimeline(t *testing.T, answer *diagnostics.PodTimeline, unfolded bool) *timeline {
+func shownTimeline(t *testing.T, answer *timelineAnswer, unfolded bool) *timeline {
 	t.Helper()
 	r := newRig(t, 1).start()
 	r.clock.SetTime(builtAt)
@@ -42,13 +42,13 @@ func shownTimeline(t *testing.T, answer *diagnostics.PodTimeline, unfolded bool)
 // TestTheTextOfATimeline has what happened in the order of the answer, and above it what happened last.
 func TestTheTextOfATimeline(t *testing.T) {
 	for name, tc := range map[string]struct {
-		edit        func(*diagnostics.PodTimeline)
+		edit        func(*timelineAnswer)
 		width       int
 		unfolded    bool
 		want, never []string
 	}{
 		"in its order": {
-			edit: func(*diagnostics.PodTimeline) {},
+			edit: func(*timelineAnswer) {},
 			want: []string{
 				" ● Ready  etl/driver  2m ago",
 				"       AGE   LAST  EVENT                BY\n",
@@ -59,17 +59,17 @@ func TestTheTextOfATimeline(t *testing.T) {
 			never: []string{"TIME", "MESSAGE", "x1", "1 node(s) were unschedulable"},
 		},
 		"unfolded it has times and whole messages": {
-			edit: func(*diagnostics.PodTimeline) {}, unfolded: true,
+			edit: func(*timelineAnswer) {}, unfolded: true,
 			want: []string{"    TIME        AGE   LAST  EVENT                BY\n", "  ▲ 10:20:00    10m      -  FailedScheduling",
 				"  │                         0/3 nodes are available: 1 node(s) were\n"},
 			never: []string{"nodes that refuse"},
 		},
 		"of several days": {
-			edit:     func(t *diagnostics.PodTimeline) { t.Entries[0].Time = microAt(50 * time.Hour) },
+			edit:     func(t *timelineAnswer) { t.Entries[0].Time = microAt(50 * time.Hour) },
 			unfolded: true, want: []string{"  ● 02-27 08:30:00     2d", "  ▲ 03-01 10:20:00    10m"},
 		},
 		"messages beside where there is room": {
-			edit: func(*diagnostics.PodTimeline) {}, width: 130,
+			edit: func(*timelineAnswer) {}, width: 130,
 			want: []string{
 				"       AGE   LAST  EVENT                BY               MESSAGE\n",
 				"  ▲    10m      -  FailedScheduling     koord-scheduler  0/3 nodes are available: 3 Insufficient cpu.\n",
@@ -79,39 +79,39 @@ func TestTheTextOfATimeline(t *testing.T) {
 			},
 		},
 		"what goes on is what happened last": {
-			edit: func(t *diagnostics.PodTimeline) { t.Entries[2].LastTime = new(microAt(5 * time.Second)) },
+			edit: func(t *timelineAnswer) { t.Entries[2].LastTime = new(microAt(5 * time.Second)) },
 			want: []string{" ▲ FailedScheduling x7  etl/driver  5s ago"},
 		},
 		"of what happened at once, what was caused": {
-			edit: func(t *diagnostics.PodTimeline) { t.Entries[4].Time = t.Entries[3].Time },
+			edit: func(t *timelineAnswer) { t.Entries[4].Time = t.Entries[3].Time },
 			want: []string{" ● Ready  etl/driver  3m ago"},
 		},
 		"nothing leads on from the last": {
-			edit: func(t *diagnostics.PodTimeline) { t.Entries = t.Entries[:4] },
+			edit: func(t *timelineAnswer) { t.Entries = t.Entries[:4] },
 			want: []string{"koord-scheduler\n                   Successfully assigned etl/driver to worker-1"},
 		},
 		"notes": {
-			edit: func(t *diagnostics.PodTimeline) {
+			edit: func(t *timelineAnswer) {
 				t.Notes = []string{"node worker-1 is nominated", "the agent keeps no log"}
 			},
 			want: []string{"\n\n   node worker-1 is nominated\n\n   the agent keeps no log"},
 		},
 		"nothing": {
-			edit: func(t *diagnostics.PodTimeline) { t.Entries, t.Notes = nil, []string{"there are no events"} },
+			edit: func(t *timelineAnswer) { t.Entries, t.Notes = nil, []string{"there are no events"} },
 			want: []string{" ? nothing is recorded of  etl/driver", "   there are no events"}, never: []string{"EVENT"},
 		},
 		"a clock that is wrong": {
-			edit: func(t *diagnostics.PodTimeline) { t.Entries[4].Time = microAt(-time.Hour) },
+			edit: func(t *timelineAnswer) { t.Entries[4].Time = microAt(-time.Hour) },
 			want: []string{"         AGE   LAST  EVENT", "  ● <future>      -  Ready"},
 		},
 		"names that are too long": {
-			edit: func(t *diagnostics.PodTimeline) {
+			edit: func(t *timelineAnswer) {
 				t.Entries[0].By, t.Entries[3].Event = "Job/"+strings.Repeat("etl", 20), strings.Repeat("Scheduled", 5)
 			},
 			want: []string{"Job/etletletletletletletlet…\n", "ScheduledScheduledScheduledSc…  koord-scheduler\n"},
 		},
 		"text that would move the cursor": {
-			edit: func(t *diagnostics.PodTimeline) {
+			edit: func(t *timelineAnswer) {
 				e := &t.Entries[4]
 				e.By, e.Event, e.Message = "a\rb", "E\x1b[2J", "one\ntwo\x1b[31m"
 				t.Notes = []string{"note\x07"}
@@ -131,7 +131,7 @@ func TestTheTextOfATimeline(t *testing.T) {
 
 // TestWarningsOfATimelineStandOut in the line of the entry and in the first line.
 func TestWarningsOfATimelineStandOut(t *testing.T) {
-	d := shownTimeline(t, makeTimeline(func(t *diagnostics.PodTimeline) { t.Entries = t.Entries[:2] }), false)
+	d := shownTimeline(t, makeTimeline(func(t *timelineAnswer) { t.Entries = t.Entries[:2] }), false)
 	d.st = style.New(colourLook)
 	lines := d.timelineText(minWidth)
 	for i, want := range map[int]string{0: d.st.Warn.Render(d.st.Hot + " FailedScheduling"), 3: d.st.Info.Render(d.st.Good), 4: d.st.Warn.Render(d.st.Hot)} {
@@ -148,21 +148,25 @@ func TestTimelinesAreOneKeyAway(t *testing.T) {
 		keys []string
 		want string
 	}{
-		"from the pods":              {[]string{":pods /report-0003", "enter", "e"}, "nodes > pods > " + events},
-		"from a pod":                 {[]string{":explain analytics/report-0003", "enter", "e"}, "nodes > analytics/report-0003 > " + events},
-		"from the pods of a node":    {[]string{"p", ":events", "enter"}, "nodes > node-0000 > events analytics/report-0000"},
-		"by its name":                {[]string{":events analytics/report-0003", "enter"}, "nodes > " + events},
-		"as the command line has it": {[]string{":timeline pod analytics/report-0003", "enter"}, "nodes > " + events},
-		"to the explanation":         {[]string{":events analytics/report-0003", "enter", "x"}, "nodes > " + events + " > analytics/report-0003"},
-		"to the description":         {[]string{":events analytics/report-0003", "enter", "d"}, "nodes > " + events + " > describe pod analytics/report-0003"},
-		"of a node there is none":    {[]string{":events", "enter"}, "nodes"},
+		"from the pods":               {[]string{":pods /report-0003", "enter", "e"}, "nodes > pods > " + events},
+		"from a pod":                  {[]string{":explain analytics/report-0003", "enter", "e"}, "nodes > analytics/report-0003 > " + events},
+		"from the pods of a node":     {[]string{"p", ":events", "enter"}, "nodes > node-0000 > events analytics/report-0000"},
+		"by its name":                 {[]string{":events analytics/report-0003", "enter"}, "nodes > " + events},
+		"as the command line has it":  {[]string{":timeline pod analytics/report-0003", "enter"}, "nodes > " + events},
+		"to the explanation":          {[]string{":events analytics/report-0003", "enter", "x"}, "nodes > " + events + " > analytics/report-0003"},
+		"to the description":          {[]string{":events analytics/report-0003", "enter", "d"}, "nodes > " + events + " > describe pod analytics/report-0003"},
+		"of a node":                   {[]string{":events", "enter"}, "nodes > events node node-0000"},
+		"of another kind, by name":    {[]string{":events workers analytics/spark", "enter"}, "nodes > events workers analytics/spark"},
+		"of the engine that is seen":  {[]string{":workers", "enter", "enter", "e"}, "nodes > workers > impala > events workers analytics/impala"},
+		"from the list of engines":    {[]string{":workers", "enter", "e"}, "nodes > workers > events workers analytics/impala"},
+		"of a workload there is none": {[]string{":wl", "enter", ":events", "enter"}, "nodes > workloads"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 30).start().press(tc.keys...)
 			if got := r.crumbs(); got != tc.want {
 				t.Errorf("leads to %q, want %q", got, tc.want)
 			}
-			if want := "pod name required: :events NAMESPACE/POD"; tc.want == nodesName && r.m.flash.text != want {
+			if want := "name required: :events NAMESPACE/POD or KIND NAME"; tc.want == "nodes > workloads" && r.m.flash.text != want {
 				t.Errorf("says %q, want %q", r.m.flash.text, want)
 			}
 		})

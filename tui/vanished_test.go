@@ -56,6 +56,7 @@ func TestKeysOfAnObjectThatIsNotKnown(t *testing.T) {
 		reservationName: {"n", "x", "p"},
 		gangName:        {"x", "p"},
 		deviceName:      {"x", "p"},
+		engineName:      {"x", "p", "n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 30).start()

@@ -28,6 +28,9 @@ func TestRowsAreAsWideAsTheScreen(t *testing.T) {
 	t.Run("workloads", func(t *testing.T) {
 		checkWidths(t, func() *grid.Table[workloadRow] { return newWorkloadTable(builtNow) }, anyWorkload)
 	})
+	t.Run("workers", func(t *testing.T) {
+		checkWidths(t, func() *grid.Table[workersRow] { return newWorkersTable(builtNow) }, anyWorkers)
+	})
 	t.Run("pods", func(t *testing.T) { checkWidths(t, func() *grid.Table[podRow] { return newPodTable(true) }, anyPod) })
 	t.Run("nodes", func(t *testing.T) {
 		checkWidths(t, func() *grid.Table[nodeRow] { return newNodeTable(builtNow) }, anyNode)

@@ -25,6 +25,7 @@ func TestYAMLWithoutObjectsIsAnExplanation(t *testing.T) {
 	for kind, want := range map[source.Kind]string{
 		source.KindNode: "NodeExplanation", source.KindPod: "PodExplanation", source.KindMigration: "MigrationExplanation",
 		source.KindQuota: "QuotaOverview", source.KindGang: "GangExplanation", source.KindReservation: "Reservation", source.KindDevice: "DeviceOverview",
+		source.KindWorkers: "WorkersExplanation",
 	} {
 		t.Run(kind.Name, func(t *testing.T) {
 			r := newRig(t, 30).start()
