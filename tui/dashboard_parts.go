@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/noderesource/workersview"
 	"koordinator.sh/koord/decision/scheduling/deviceview"
 	"koordinator.sh/koord/decision/scheduling/fitmessage"
 	"koordinator.sh/koord/decision/scheduling/reservationview"
@@ -35,7 +36,7 @@ type part struct {
 var (
 	matterParts = []part{
 		{podsName, podMatters}, {quotasName, quotaMatters}, {gangsName, gangMatters}, {reservationsName, reservationMatters},
-		{devicesName, deviceMatters}, {migrationsName, migrationMatters},
+		{workersName, workersMatters}, {devicesName, deviceMatters}, {migrationsName, migrationMatters},
 	}
 	forecastParts = []part{{forecastName, forecastMatters}}
 )
@@ -123,6 +124,19 @@ func gangMatters(ctx context.Context, src source.Source, _ time.Time) ([]matter,
 		return matter{
 			state: r.state.word(), rank: r.state.rank(), mark: r.state.mark, about: gangObject(r.Namespace, r.Name), text: r.why,
 		}, gangProblem(r)
+	}), nil
+}
+
+func workersMatters(ctx context.Context, src source.Source, _ time.Time) ([]matter, error) {
+	list, err := askWorkers(ctx, src, source.WorkersQuery{})
+	if err != nil {
+		return nil, err
+	}
+	return grouped(workersName, workersRows(list), func(r *workersRow) (matter, bool) {
+		return matter{
+			state: r.State, rank: workersview.Rank(r.State), about: workersObject(r.Namespace, r.Name), text: r.Message,
+			mark: func(st *style.Set) (string, style.Style) { return workersMark(r.WorkersExplanation, st) },
+		}, workersProblem(r)
 	}), nil
 }
 

@@ -58,8 +58,8 @@ func TestRowsOfTheDashboardLeadToTheirLists(t *testing.T) {
 		"a check has no explanation but that": {"checks ▲ warning", []string{"x"}, []string{"checks", "KOORD0101"}, nil},
 		"no description":                      {"checks ▲ warning", []string{"d"}, []string{"dashboard[", "describe does not apply to a check"}, []string{"error:"}},
 		"the chart":                           {"nodes", []string{"v"}, []string{"chart(cluster)"}, nil},
-		"only problems":                       {"nodes", []string{"ctrl+z"}, []string{"dashboard[23 of 27] only problems"}, []string{"Ending", "Moves"}},
-		"a filter":                            {"nodes", []string{"/quota", "enter"}, []string{"dashboard[4 of 27]", "quotas/spark"}, []string{"gangs"}},
+		"only problems":                       {"nodes", []string{"ctrl+z"}, []string{"dashboard[25 of 29] only problems"}, []string{"Ending", "Moves"}},
+		"a filter":                            {"nodes", []string{"/quota", "enter"}, []string{"dashboard[4 of 29]", "quotas/spark"}, []string{"gangs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := dashboardOf(t)
@@ -198,7 +198,7 @@ func TestTheDashboardShowsNodesFirst(t *testing.T) {
 	r.press(":dashboard", "enter")
 	says(t, r.plain(), []string{"prod req", "dashboard[5]", "node-0023"}, []string{"loading", "quotas"})
 	r.release()
-	says(t, r.plain(), []string{"dashboard[27]", "quotas"}, []string{"looking at"})
+	says(t, r.plain(), []string{"dashboard[29]", "quotas"}, []string{"looking at"})
 
 	tenant := newRig(t, 30)
 	tenant.m.start = dashboardName
