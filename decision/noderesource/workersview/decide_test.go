@@ -92,6 +92,9 @@ func TestWhatIsSaidOfADecision(t *testing.T) {
 			if terms := termsOf(got.Waterfall); terms != tc.wantTerms {
 				t.Errorf("%d terms, want %d", terms, tc.wantTerms)
 			}
+			if HasSize(&got) != (tc.wantTerms > 0) {
+				t.Errorf("has a size: %t, with %d terms", HasSize(&got), tc.wantTerms)
+			}
 		})
 	}
 }
