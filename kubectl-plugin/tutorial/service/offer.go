@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,6 +57,29 @@ func (s *Service) AwaitOffer(ctx context.Context, t *tutorial.Session, what stri
 		}
 		return err
 	})
+}
+
+// LookAtOffer waits until the node offers as much batch-cpu as an engine needs, in thousandths of a core, and explains what it offers.
+func (s *Service) LookAtOffer(ctx context.Context, t *tutorial.Session, needed int64) error {
+	err := s.AwaitOffer(ctx, t, "the node to offer batch-cpu", func(context.Context) error { return s.Suffices(needed) })
+	if err != nil {
+		return err
+	}
+	_, err = t.Koordctl(ctx, "explain", "node", t.Node.Name, "batch-cpu")
+	return err
+}
+
+// Suffices returns an error unless the node offers as much as is needed.
+func (s *Service) Suffices(needed int64) error {
+	if s.Offer < needed {
+		return fmt.Errorf("the node offers %d thousandths of a core as batch-cpu, and the engine needs %d: is the machine busy with something else?", s.Offer, needed)
+	}
+	return nil
+}
+
+// SeenOffer says what the node offers.
+func (s *Service) SeenOffer() string {
+	return fmt.Sprintf("The node offers %d thousandths of a core as batch-cpu.", s.Offer)
 }
 
 // Remark is added to what is seen where the machine was full.

@@ -33,6 +33,8 @@ type Service struct {
 	Offer int64
 	// Full is true where other programs kept the machine so busy that the offer could not follow.
 	Full bool
+	// AloneLow and AloneHigh are what was measured without an engine.
+	AloneLow, AloneHigh Situation
 
 	target string
 	// other is what else runs on the machine, in percent of its CPU.

@@ -45,7 +45,7 @@ func (s *story) seenRaised() string {
 	return fmt.Sprintf("batch-cpu went from %d to %d thousandths of a core, and Spark from %.1f to %.1f tasks a second. The p99 is %s, %s of what it is "+
 		"with as many requests and no Spark. The pods that run stay: they get less CPU time, and are evicted only where the agent's features "+
 		"for that are on.", s.offerBefore, s.Offer, s.together.Progress, s.raised.Progress, service.Milliseconds(s.raised.P99),
-		service.Times(float64(s.raised.P99), float64(s.aloneHigh.P99))) + s.Remark()
+		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.Remark()
 }
 
 func (s *story) gaveWay(context.Context, *tutorial.Session) error {
@@ -89,5 +89,5 @@ func (s *story) recovered(context.Context, *tutorial.Session) error {
 
 // summarize says all figures in one table.
 func (s *story) summarize(_ context.Context, t *tutorial.Session) error {
-	return t.Table(service.Table("TASKS/S", 1, s.aloneLow, s.aloneHigh, s.together, s.raised, s.lowered))
+	return t.Table(service.Table("TASKS/S", 1, s.AloneLow, s.AloneHigh, s.together, s.raised, s.lowered))
 }

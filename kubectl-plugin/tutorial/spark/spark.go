@@ -35,13 +35,13 @@ them in any case. The scheduler takes the node however much of it is used, becau
 				Title: "A service alone",
 				Text: `A service that requests half a CPU gets 50 requests a second, and then 150. Look at how long they take, and at how much of
 the node is used: most of it is idle.`,
-				Do: s.serveAlone, Seen: s.seenAlone, Holds: s.served,
+				Do: s.ServeAlone, Seen: s.SeenAlone, Holds: s.Served,
 			},
 			{
 				Title: "What the service leaves",
 				Text: `koord-manager offers as batch-cpu and batch-memory what is left of the node's capacity after a margin, what the system
 uses, and what services use: not what they request. Each line below is a number that the calculation had, and where it came from.`,
-				Do: s.lookAtOffer, Seen: s.seenOffer, Holds: s.offers,
+				Do: s.lookAtOffer, Seen: s.SeenOffer, Holds: s.offers,
 			},
 			{
 				Title: "Spark becomes a batch job",

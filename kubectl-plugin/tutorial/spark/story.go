@@ -21,7 +21,7 @@ type story struct {
 	driver      *corev1.Pod
 	executors   []*corev1.Pod
 	// Situations that were measured.
-	aloneLow, aloneHigh, together, raised, lowered service.Situation
+	together, raised, lowered service.Situation
 }
 
 func (s *story) prepare(ctx context.Context, t *tutorial.Session) error {
@@ -31,54 +31,14 @@ func (s *story) prepare(ctx context.Context, t *tutorial.Session) error {
 	return s.Prepare(ctx, t, "clustercolocationprofile/spark-tutorial")
 }
 
-func (s *story) serveAlone(ctx context.Context, t *tutorial.Session) (err error) {
-	if err := s.Start(ctx, t); err != nil {
-		return err
-	}
-	if s.aloneHigh, err = s.Measure(ctx, t, "service alone", service.High, nil); err != nil {
-		return err
-	}
-	if s.aloneLow, err = s.Measure(ctx, t, "service alone", service.Low, nil); err != nil {
-		return err
-	}
-	_, err = t.Koordctl(ctx, "top", "nodes")
-	return err
-}
-
-func (s *story) seenAlone() string {
-	return fmt.Sprintf("With %d requests a second, %s of the machine's CPU is used, and the p99 is %s; with %d it is %s, and %s.",
-		service.Low, service.Percent(s.aloneLow.Used), service.Milliseconds(s.aloneLow.P99), service.High, service.Percent(s.aloneHigh.Used), service.Milliseconds(s.aloneHigh.P99))
-}
-
-func (s *story) served(context.Context, *tutorial.Session) error {
-	if s.aloneLow.Requests == 0 || s.aloneHigh.Requests == 0 {
-		return errors.New("the service answered no requests")
-	}
-	return nil
-}
-
-func (s *story) lookAtOffer(ctx context.Context, t *tutorial.Session) error {
-	err := s.AwaitOffer(ctx, t, "the node to offer batch-cpu", func(ctx context.Context) error { return s.offers(ctx, t) })
-	if err != nil {
-		return err
-	}
-	_, err = t.Koordctl(ctx, "explain", "node", t.Node.Name, "batch-cpu")
-	return err
-}
-
-func (s *story) seenOffer() string {
-	return fmt.Sprintf("The node offers %d thousandths of a core as batch-cpu.", s.Offer)
-}
-
 // needed is the batch-cpu that Spark's pods request together, in thousandths of a core.
 const needed = 20 + executors*50
 
-func (s *story) offers(context.Context, *tutorial.Session) error {
-	if s.Offer < needed {
-		return fmt.Errorf("the node offers %d thousandths of a core as batch-cpu, and Spark needs %d: is the machine busy with something else?", s.Offer, needed)
-	}
-	return nil
+func (s *story) lookAtOffer(ctx context.Context, t *tutorial.Session) error {
+	return s.LookAtOffer(ctx, t, needed)
 }
+
+func (s *story) offers(context.Context, *tutorial.Session) error { return s.Suffices(needed) }
 
 func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error) {
 	err = t.Await(ctx, "Spark to do its first tasks", service.StartWithin, func(ctx context.Context) error {
@@ -104,8 +64,8 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 
 func (s *story) seenTogether() string {
 	return fmt.Sprintf("The p99 is %s, %s of what it was alone. The CPU that is used went from %s to %s of the machine, %s. Spark does %.1f tasks a second.",
-		service.Milliseconds(s.together.P99), service.Times(float64(s.together.P99), float64(s.aloneLow.P99)), service.Percent(s.aloneLow.Used), service.Percent(s.together.Used),
-		service.Times(s.together.Used, s.aloneLow.Used), s.together.Progress)
+		service.Milliseconds(s.together.P99), service.Times(float64(s.together.P99), float64(s.AloneLow.P99)), service.Percent(s.AloneLow.Used), service.Percent(s.together.Used),
+		service.Times(s.together.Used, s.AloneLow.Used), s.together.Progress)
 }
 
 func (s *story) makesProgress(context.Context, *tutorial.Session) error {

@@ -110,15 +110,9 @@ func (s *story) seenSubmitted() string {
 
 // isBatch wants what the profile made of each pod.
 func (s *story) isBatch(_ context.Context, t *tutorial.Session) error {
-	var errs []error
-	for _, pod := range append(s.executors, s.driver) {
-		requests := pod.Spec.Containers[0].Resources.Requests
-		cpu := requests[extension.BatchCPU]
-		if pod.Spec.NodeName != t.Node.Name || pod.Spec.SchedulerName != "koord-scheduler" || pod.Labels[extension.LabelPodQoS] != string(extension.QoSBE) ||
-			cpu.Value() == 0 || !requests.Cpu().IsZero() || !requests.Memory().IsZero() {
-			errs = append(errs, fmt.Errorf("pod %q, scheduled by %q to %q, has labels %v and requests %v: it is no batch pod", pod.Name,
-				pod.Spec.SchedulerName, pod.Spec.NodeName, pod.Labels, requests))
-		}
+	pods := []corev1.Pod{*s.driver}
+	for _, executor := range s.executors {
+		pods = append(pods, *executor)
 	}
-	return errors.Join(errs...)
+	return service.CheckBatch(t.Node.Name, pods)
 }

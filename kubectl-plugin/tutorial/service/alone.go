@@ -1,0 +1,38 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"koordinator.sh/koord/kubectl-plugin/tutorial"
+)
+
+// ServeAlone starts the service and measures it without an engine.
+func (s *Service) ServeAlone(ctx context.Context, t *tutorial.Session) (err error) {
+	if err := s.Start(ctx, t); err != nil {
+		return err
+	}
+	if s.AloneHigh, err = s.Measure(ctx, t, "service alone", High, nil); err != nil {
+		return err
+	}
+	if s.AloneLow, err = s.Measure(ctx, t, "service alone", Low, nil); err != nil {
+		return err
+	}
+	_, err = t.Koordctl(ctx, "top", "nodes")
+	return err
+}
+
+// SeenAlone says what was measured.
+func (s *Service) SeenAlone() string {
+	return fmt.Sprintf("With %d requests a second, %s of the machine's CPU is used, and the p99 is %s; with %d it is %s, and %s.",
+		Low, Percent(s.AloneLow.Used), Milliseconds(s.AloneLow.P99), High, Percent(s.AloneHigh.Used), Milliseconds(s.AloneHigh.P99))
+}
+
+// Served returns an error unless the service has answered requests.
+func (s *Service) Served(context.Context, *tutorial.Session) error {
+	if s.AloneLow.Requests == 0 || s.AloneHigh.Requests == 0 {
+		return errors.New("the service answered no requests")
+	}
+	return nil
+}
