@@ -68,7 +68,10 @@ func (o *options) list() error {
 }
 
 func (o *options) run(ctx context.Context, name string) error {
-	i := slices.IndexFunc(o.tutorials, func(tutorial func() Tutorial) bool { return tutorial().Name == name })
+	i := slices.IndexFunc(o.tutorials, func(tutorial func() Tutorial) bool {
+		t := tutorial()
+		return t.Name == name || slices.Contains(t.Aliases, name)
+	})
 	if i < 0 {
 		return usageError{finding.Wrap(fmt.Errorf("tutorial %q not found", name), finding.InvalidArgument, o.program+" tutorial")}
 	}

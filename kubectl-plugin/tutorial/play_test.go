@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func harvest(fail error, ended *[]string) Tutorial {
 	sheaves := 0
 	return Tutorial{
-		Name: "harvest", Title: "A harvest", Short: "Brings sheaves in", Intro: "What grew is\nbrought in.\n\nIt takes a day.",
+		Name: "harvest", Aliases: []string{"crop"}, Title: "A harvest", Short: "Brings sheaves in", Intro: "What grew is\nbrought in.\n\nIt takes a day.",
 		Steps: []Step{
 			{
 				Title: "Look at the field", Text: "It is full.",

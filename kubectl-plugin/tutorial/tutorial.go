@@ -9,6 +9,8 @@ import (
 type Tutorial struct {
 	// Name is the argument of `koordctl tutorial`, and that of the page.
 	Name string
+	// Aliases are other arguments that mean it.
+	Aliases []string
 	// Title is the heading of the page.
 	Title string
 	// Short is one line of the list of tutorials.
