@@ -1,0 +1,89 @@
+package trino
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"koordinator.sh/koord/kubectl-plugin/tutorial"
+	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
+)
+
+func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) {
+	if err := s.lookAtWorkers(ctx, t); err != nil {
+		return err
+	}
+	s.before = len(s.workers)
+	err = s.UnderLoad(ctx, service.High, func(ctx context.Context) error {
+		if err := s.awaitDrain(ctx, t); err != nil {
+			return err
+		}
+		if err := s.showDrain(ctx, t); err != nil {
+			return err
+		}
+		return s.awaitGone(ctx, t)
+	})
+	if err != nil {
+		return err
+	}
+	s.show(t, sql, s.drain.answered.Answer)
+	if s.raised, err = s.Measure(ctx, t, "with Trino", service.High, s.queries.rows); err != nil {
+		return err
+	}
+	if _, err = t.Koordctl(ctx, "why", "workers/trino", "-n", Namespace); err != nil {
+		return err
+	}
+	_, err = t.Kubectl(ctx, "get", "pods", "-n", Namespace)
+	return err
+}
+
+func (s *story) seenRaised() string {
+	return fmt.Sprintf("Worker %s had %d tasks of query %s when it was asked to shut down. The query was answered after %s, and as before. "+
+		"There are %d workers now, and there were %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with as many requests and no Trino.",
+		s.drain.worker, s.drain.tasks, s.drain.query, s.drain.answered.Took.Round(time.Second), len(s.workers), s.before,
+		s.together.Progress/thousand, s.raised.Progress/thousand, service.Milliseconds(s.raised.P99),
+		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99)))
+}
+
+func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) {
+	s.before = len(s.workers)
+	err = s.UnderLoad(ctx, service.Low, func(ctx context.Context) error {
+		return s.AwaitOffer(ctx, t, "workers to come back", func(ctx context.Context) error {
+			if err := s.lookAtWorkers(ctx, t); err != nil {
+				return err
+			}
+			if running := runningWorkers(s.workers); running <= s.before {
+				return fmt.Errorf("%d workers run, as before: %s", running, s.sizing.Status.Message)
+			}
+			return s.workersStart(t)(ctx)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if s.lowered, err = s.Measure(ctx, t, "with Trino, afterwards", service.Low, s.queries.rows); err != nil {
+		return err
+	}
+	if err := s.showNodes(ctx, t); err != nil {
+		return err
+	}
+	_, err = t.Koordctl(ctx, "explain", "workers", "trino", "-n", Namespace)
+	return err
+}
+
+func (s *story) seenLowered() string {
+	return fmt.Sprintf("There are %d workers again, after %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s.",
+		runningWorkers(s.workers), s.before, s.raised.Progress/thousand, s.lowered.Progress/thousand, service.Milliseconds(s.lowered.P99)) + s.Remark()
+}
+
+func (s *story) recovered(context.Context, *tutorial.Session) error {
+	if s.lowered.Progress <= 0 {
+		return fmt.Errorf("trino reads nothing anymore")
+	}
+	return s.queries.same()
+}
+
+// summarize says all figures in one table.
+func (s *story) summarize(_ context.Context, t *tutorial.Session) error {
+	return t.Table(service.Table("THOUSAND ROWS/S", 1.0/thousand, s.AloneLow, s.AloneHigh, s.together, s.raised, s.lowered))
+}
