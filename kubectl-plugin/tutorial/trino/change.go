@@ -2,6 +2,7 @@ package trino
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -42,21 +43,30 @@ func (s *story) seenRaised() string {
 		"There are %d workers now, and there were %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with as many requests and no Trino.",
 		s.drain.worker, s.drain.tasks, s.drain.query, s.drain.answered.Took.Round(time.Second), len(s.workers), s.before,
 		s.together.Progress/thousand, s.raised.Progress/thousand, service.Milliseconds(s.raised.P99),
-		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99)))
+		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.remark()
+}
+
+// remark is added where the machine was full.
+func (s *story) remark() string {
+	if !s.limited {
+		return ""
+	}
+	return s.Remark() + " A worker was drained because maxReplicas was lowered."
 }
 
 func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) {
 	s.before = len(s.workers)
+	if s.limited {
+		if err := limitWorkers(ctx, t, mostWorkers); err != nil {
+			return err
+		}
+	}
 	err = s.UnderLoad(ctx, service.Low, func(ctx context.Context) error {
-		return s.AwaitOffer(ctx, t, "workers to come back", func(ctx context.Context) error {
-			if err := s.lookAtWorkers(ctx, t); err != nil {
-				return err
-			}
-			if running := runningWorkers(s.workers); running <= s.before {
-				return fmt.Errorf("%d workers run, as before: %s", running, s.sizing.Status.Message)
-			}
-			return s.workersStart(t)(ctx)
-		})
+		err := s.AwaitUnlessFull(ctx, t, "more workers to be wanted", fullFor, func(ctx context.Context) error { return s.wantsMore(ctx, t) })
+		if err != nil || s.Full {
+			return err
+		}
+		return t.Await(ctx, "the workers to start", service.StartWithin, s.workersStart(t))
 	})
 	if err != nil {
 		return err
@@ -71,6 +81,17 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	return err
 }
 
+// wantsMore returns an error unless more workers are wanted than before.
+func (s *story) wantsMore(ctx context.Context, t *tutorial.Session) error {
+	if err := s.lookAtWorkers(ctx, t); err != nil {
+		return err
+	}
+	if int(s.sizing.Status.DesiredReplicas) <= s.before {
+		return fmt.Errorf("%d workers are wanted, as before: %s", s.before, s.sizing.Status.Message)
+	}
+	return nil
+}
+
 func (s *story) seenLowered() string {
 	return fmt.Sprintf("There are %d workers again, after %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s.",
 		runningWorkers(s.workers), s.before, s.raised.Progress/thousand, s.lowered.Progress/thousand, service.Milliseconds(s.lowered.P99)) + s.Remark()
@@ -78,7 +99,7 @@ func (s *story) seenLowered() string {
 
 func (s *story) recovered(context.Context, *tutorial.Session) error {
 	if s.lowered.Progress <= 0 {
-		return fmt.Errorf("trino reads nothing anymore")
+		return errors.New("trino reads nothing anymore")
 	}
 	return s.queries.same()
 }

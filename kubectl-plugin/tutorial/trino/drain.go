@@ -13,9 +13,13 @@ import (
 	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
-// drainWithin bounds each half of the drain: until a worker is asked, which is after what the node offers has followed the service, and
-// until it is gone.
-const drainWithin = 6 * time.Minute
+const (
+	// fullFor is how long a machine must be full to hinder the story: a worker is drained after what the node offers has followed the
+	// service, and fewer workers have been wanted for a while.
+	fullFor = 150 * time.Second
+	// drainWithin bounds what a drain takes: the rest of a query.
+	drainWithin = 10 * time.Minute
+)
 
 // drain of a worker in the middle of a query.
 type drain struct {
@@ -28,58 +32,72 @@ type drain struct {
 	answered ended
 }
 
-// awaitDrain waits until a worker is asked to shut down while it has tasks.
+// awaitDrain waits until a worker is asked to shut down while it has tasks. Where other programs keep the machine so busy that what the
+// node offers cannot follow the service, fewer workers are asked for.
 func (s *story) awaitDrain(ctx context.Context, t *tutorial.Session) error {
-	return t.Await(ctx, "a worker to be drained", drainWithin, func(ctx context.Context) error {
-		query := s.queries.running()
-		tasks := map[string]int{}
-		if query != "" {
-			var err error
-			if tasks, err = s.trino.tasks(ctx, query); err != nil {
-				return err
-			}
-		}
-		if err := s.lookAtWorkers(ctx, t); err != nil {
-			return err
-		}
-		return s.findDrain(query, tasks)
-	})
+	find := func(ctx context.Context) error { return s.lookForDrain(ctx, t) }
+	if err := s.AwaitUnlessFull(ctx, t, "a worker to be drained", fullFor, find); err != nil || !s.Full {
+		return err
+	}
+	s.limited = true
+	if err := limitWorkers(ctx, t, s.before-1); err != nil {
+		return err
+	}
+	return t.Await(ctx, "a worker to be drained", service.FollowWithin, find)
 }
 
-// findDrain finds a worker that drains and has tasks of a query.
-func (s *story) findDrain(query string, tasks map[string]int) error {
-	draining := 0
-	for _, pod := range s.workers {
-		if pod.Annotations[schedulingv1alpha1.AnnotationWorkerDrain] == "" {
-			continue
+// limitWorkers sets maxReplicas.
+func limitWorkers(ctx context.Context, t *tutorial.Session, most int) error {
+	_, err := t.Kubectl(ctx, "patch", "elasticworkers", "-n", Namespace, "trino", "--type=merge", "-p", fmt.Sprintf(`{"spec":{"maxReplicas":%d}}`, most))
+	return err
+}
+
+// lookForDrain returns an error unless a worker shuts down in the middle of a query.
+func (s *story) lookForDrain(ctx context.Context, t *tutorial.Session) error {
+	if err := s.lookAtWorkers(ctx, t); err != nil {
+		return err
+	}
+	pod, err := s.draining()
+	if err != nil {
+		return err
+	}
+	state, err := server{url: "http://" + pod.Status.PodIP + ":8080"}.state(ctx)
+	if err != nil {
+		return err
+	}
+	if state != shuttingDown {
+		return fmt.Errorf("worker %q drains and says that it is %s", pod.Name, state)
+	}
+	for _, query := range s.queries.running() {
+		tasks, err := s.trino.tasks(ctx, query)
+		if err != nil {
+			return err
 		}
-		draining++
 		if tasks[pod.Name] > 0 {
 			s.drain = drain{worker: pod.Name, address: pod.Status.PodIP, query: query, tasks: tasks[pod.Name]}
 			return nil
 		}
 	}
-	if draining > 0 {
-		return fmt.Errorf("%d workers drain, and none has tasks of query %q", draining, query)
+	return fmt.Errorf("worker %q shuts down, and has no tasks", pod.Name)
+}
+
+// shuttingDown is the state of a worker that finishes its tasks.
+const shuttingDown = "SHUTTING_DOWN"
+
+// draining is a worker that drains.
+func (s *story) draining() (*corev1.Pod, error) {
+	for i := range s.workers {
+		if s.workers[i].Annotations[schedulingv1alpha1.AnnotationWorkerDrain] != "" {
+			return &s.workers[i], nil
+		}
 	}
-	return fmt.Errorf("%d workers run, and none drains: %s", len(s.workers), s.sizing.Status.Message)
+	return nil, fmt.Errorf("%d workers run, and none drains: %s", len(s.workers), s.sizing.Status.Message)
 }
 
 // showDrain shows what the worker says of itself, and why it goes.
 func (s *story) showDrain(ctx context.Context, t *tutorial.Session) error {
-	url := "http://" + s.drain.address + ":8080"
-	err := t.Await(ctx, "the worker to say so", service.StartWithin, func(ctx context.Context) error {
-		state, err := server{url: url}.state(ctx)
-		if err == nil && state != "SHUTTING_DOWN" {
-			err = fmt.Errorf("it says %q", state)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	t.Show("curl "+url+"/v1/info/state", `"SHUTTING_DOWN"`)
-	_, err = t.Koordctl(ctx, "explain", "workers", "trino", "-n", Namespace)
+	t.Show("curl http://"+s.drain.address+":8080/v1/info/state", fmt.Sprintf("%q", shuttingDown))
+	_, err := t.Koordctl(ctx, "explain", "workers", "trino", "-n", Namespace)
 	return err
 }
 

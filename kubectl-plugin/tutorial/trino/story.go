@@ -26,6 +26,8 @@ type story struct {
 	// before is how many workers there were before their number changed.
 	before int
 	drain  drain
+	// limited is true where maxReplicas was lowered, because what the node offers could not follow.
+	limited bool
 	// Situations that were measured.
 	together, raised, lowered service.Situation
 }
@@ -69,9 +71,12 @@ func (s *story) lookAtOffer(ctx context.Context, t *tutorial.Session) error {
 
 func (s *story) offers(context.Context, *tutorial.Session) error { return s.Suffices(needed) }
 
-// sql reads all line items, which the TPC-H connector generates while it does, and counts them by the region of the supplier.
-const sql = "SELECT r.name, count(*), CAST(sum(l.quantity) AS bigint) FROM tpch.sf1.lineitem l JOIN tpch.sf1.supplier s ON l.suppkey = s.suppkey " +
+// sql reads what suppliers have of parts, which the TPC-H connector generates meanwhile, and counts it by the region of the supplier.
+const sql = "SELECT r.name, count(*), sum(ps.availqty) FROM tpch.sf1.partsupp ps JOIN tpch.sf1.supplier s ON ps.suppkey = s.suppkey " +
 	"JOIN tpch.sf1.nation n ON s.nationkey = n.nationkey JOIN tpch.sf1.region r ON n.regionkey = r.regionkey GROUP BY r.name ORDER BY r.name"
+
+// answerWithin is how long the first query may take, for which the servers still compile what they run.
+const answerWithin = 10 * time.Minute
 
 func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error) {
 	s.queries = &queries{server: s.trino, sql: sql}
@@ -80,7 +85,7 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 		stop()
 		return nil
 	})
-	err = t.Await(ctx, "the first query to be answered", service.StartWithin, func(context.Context) error {
+	err = t.Await(ctx, "the first query to be answered", answerWithin, func(context.Context) error {
 		if len(s.queries.past()) == 0 {
 			return errors.New("it is not")
 		}

@@ -31,25 +31,20 @@ func worker(name string, draining bool) corev1.Pod {
 	return pod
 }
 
-func TestADrainIsFoundInTheMiddleOfAQuery(t *testing.T) {
+func TestTheWorkerThatDrainsIsFound(t *testing.T) {
 	tests := map[string]struct {
 		workers []corev1.Pod
-		tasks   map[string]int
-		want    drain
+		want    string
 	}{
-		"of a worker with tasks": {
-			[]corev1.Pod{worker("a", false), worker("b", true)}, map[string]int{"a": 2, "b": 3},
-			drain{worker: "b", address: "10.0.0.1", query: "q1", tasks: 3},
-		},
-		"of a worker without tasks": {[]corev1.Pod{worker("a", true)}, map[string]int{"b": 3}, drain{}},
-		"of none":                   {[]corev1.Pod{worker("a", false)}, map[string]int{"a": 3}, drain{}},
+		"one of two": {[]corev1.Pod{worker("a", false), worker("b", true)}, "b"},
+		"none":       {[]corev1.Pod{worker("a", false)}, ""},
+		"no workers": {nil, ""},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &story{workers: tc.workers}
-			err := s.findDrain("q1", tc.tasks)
-			if diff := cmp.Diff(tc.want, s.drain, cmp.AllowUnexported(drain{})); diff != "" || (err == nil) != (tc.want.worker != "") {
-				t.Errorf("error %v, drain (-want +got):\n%s", err, diff)
+			pod, err := (&story{workers: tc.workers}).draining()
+			if (err == nil) != (tc.want != "") || err == nil && pod.Name != tc.want {
+				t.Errorf("draining = %v, %v; want %q", pod, err, tc.want)
 			}
 		})
 	}
@@ -74,6 +69,26 @@ func TestAWorkerMustGoAndTheQueryBeAnswered(t *testing.T) {
 			s := &story{Service: service.Service{}, before: tc.before, workers: two, drain: drain{answered: tc.answered}, queries: &queries{ended: tc.past}}
 			if err := s.gaveWay(t.Context(), nil); (err == nil) != tc.want {
 				t.Errorf("gaveWay = %v; want that it gave way: %t", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestWhyAWorkerWentIsSaid(t *testing.T) {
+	tests := map[string]struct {
+		story story
+		want  string
+	}{
+		"by what the node offered": {story{}, ""},
+		"on a machine all busy": {
+			story{limited: true, Service: service.Service{Full: true}},
+			" Other programs used all that was left of the machine, so that what the node offers could not follow. A worker was drained because maxReplicas was lowered.",
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.story.remark()); diff != "" {
+				t.Errorf("remark (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -54,9 +54,9 @@ ConfigMap name user koordinator.`,
 			},
 			{
 				Title: "Both together",
-				Text: `The service gets 50 requests a second as before, and one query after the other is sent to Trino. It counts the six million line
-items of TPC-H at scale factor 1, which the connector generates while they are read, by the region of their supplier. Look at how much more of
-the node is used, and at what the service notices of it.`,
+				Text: `The service gets 50 requests a second as before, and two clients send one query after the other to Trino. A query reads the
+800,000 rows of partsupp of TPC-H at scale factor 1, which the connector generates meanwhile, and counts them by the region of the supplier.
+Look at how much more of the node is used, and at what the service notices of it.`,
 				Do: s.runTogether, Seen: s.seenTogether, Holds: s.makesProgress,
 			},
 			{
