@@ -36,17 +36,6 @@ func (s *Service) Look(ctx context.Context, t *tutorial.Session) error {
 // AwaitOffer looks at what the node offers until check returns nil. Where other programs use all that is left of the machine, it does not
 // wait for that, and Full is true.
 func (s *Service) AwaitOffer(ctx context.Context, t *tutorial.Session, what string, check func(context.Context) error) error {
-	return s.AwaitUnlessFull(ctx, t, what, fullFor, func(ctx context.Context) error {
-		if err := s.Look(ctx, t); err != nil {
-			return err
-		}
-		return check(ctx)
-	})
-}
-
-// AwaitUnlessFull waits as long as what the node offers may take to follow. Where other programs use all that is left of the machine for a
-// time, it does not wait longer than that, and Full is true.
-func (s *Service) AwaitUnlessFull(ctx context.Context, t *tutorial.Session, what string, long time.Duration, check func(context.Context) error) error {
 	s.Full = false
 	began := time.Now()
 	before, err := workload.MachineCPUTime()
@@ -54,8 +43,11 @@ func (s *Service) AwaitUnlessFull(ctx context.Context, t *tutorial.Session, what
 		return err
 	}
 	return t.Await(ctx, what, FollowWithin, func(ctx context.Context) error {
-		err := check(ctx)
-		if err == nil || time.Since(began) < long {
+		err := s.Look(ctx, t)
+		if err == nil {
+			err = check(ctx)
+		}
+		if err == nil || time.Since(began) < fullFor {
 			return err
 		}
 		now, problem := workload.MachineCPUTime()

@@ -46,12 +46,12 @@ func (s *story) seenRaised() string {
 		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.remark()
 }
 
-// remark is added where the machine was full.
+// remark is added where what the node offered did not follow the service.
 func (s *story) remark() string {
 	if !s.limited {
 		return ""
 	}
-	return s.Remark() + " A worker was drained because maxReplicas was lowered."
+	return " Other programs changed what they used, so that the node did not offer less in time: the worker was drained because maxReplicas was lowered."
 }
 
 func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) {
@@ -62,7 +62,7 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 		}
 	}
 	err = s.UnderLoad(ctx, service.Low, func(ctx context.Context) error {
-		err := s.AwaitUnlessFull(ctx, t, "more workers to be wanted", fullFor, func(ctx context.Context) error { return s.wantsMore(ctx, t) })
+		err := s.AwaitOffer(ctx, t, "more workers to be wanted", func(ctx context.Context) error { return s.wantsMore(ctx, t) })
 		if err != nil || s.Full {
 			return err
 		}
@@ -101,7 +101,7 @@ func (s *story) recovered(context.Context, *tutorial.Session) error {
 	if s.lowered.Progress <= 0 {
 		return errors.New("trino reads nothing anymore")
 	}
-	return s.queries.same()
+	return s.queries.same(s.answer)
 }
 
 // summarize says all figures in one table.

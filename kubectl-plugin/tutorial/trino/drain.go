@@ -10,13 +10,12 @@ import (
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
-	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
 const (
-	// fullFor is how long a machine must be full to hinder the story: a worker is drained after what the node offers has followed the
-	// service, and fewer workers have been wanted for a while.
-	fullFor = 150 * time.Second
+	// followWithin is how long a worker may take to be drained: what the node offers goes by averages over a minute, and fewer workers must
+	// have been wanted for a while.
+	followWithin = 200 * time.Second
 	// drainWithin bounds what a drain takes: the rest of a query.
 	drainWithin = 10 * time.Minute
 )
@@ -32,18 +31,19 @@ type drain struct {
 	answered ended
 }
 
-// awaitDrain waits until a worker is asked to shut down while it has tasks. Where other programs keep the machine so busy that what the
-// node offers cannot follow the service, fewer workers are asked for.
+// awaitDrain waits until a worker is asked to shut down while it has tasks. Where other programs change what they use, what the node offers
+// need not follow the service: a worker less is asked for then.
 func (s *story) awaitDrain(ctx context.Context, t *tutorial.Session) error {
 	find := func(ctx context.Context) error { return s.lookForDrain(ctx, t) }
-	if err := s.AwaitUnlessFull(ctx, t, "a worker to be drained", fullFor, find); err != nil || !s.Full {
+	err := t.Await(ctx, "a worker to be drained", followWithin, find)
+	if err == nil || ctx.Err() != nil {
 		return err
 	}
 	s.limited = true
 	if err := limitWorkers(ctx, t, s.before-1); err != nil {
 		return err
 	}
-	return t.Await(ctx, "a worker to be drained", service.FollowWithin, find)
+	return t.Await(ctx, "a worker to be drained", followWithin, find)
 }
 
 // limitWorkers sets maxReplicas.
@@ -139,7 +139,7 @@ func (s *story) gaveWay(context.Context, *tutorial.Session) error {
 	case s.drain.answered.Answer == "":
 		return errors.New("the query was answered by no rows")
 	}
-	return s.queries.same()
+	return s.queries.same(s.answer)
 }
 
 // runningWorkers are those whose containers run.

@@ -108,15 +108,14 @@ func (q *queries) past() []ended {
 	return append([]ended(nil), q.ended...)
 }
 
-// same returns an error unless all queries that have ended had the answer of the first one.
-func (q *queries) same() error {
-	past := q.past()
-	for _, query := range past {
+// same returns an error unless all queries that have ended had the same answer.
+func (q *queries) same(answer string) error {
+	for _, query := range q.past() {
 		if query.Err != nil {
 			return query.Err
 		}
-		if query.Answer != past[0].Answer {
-			return fmt.Errorf("query %s answered\n%s\nand query %s before it\n%s", query.ID, query.Answer, past[0].ID, past[0].Answer)
+		if query.Answer != answer {
+			return fmt.Errorf("query %s answered\n%s\nand the first one\n%s", query.ID, query.Answer, answer)
 		}
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
-	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
 func TestWorkersAreSizedToTheOffer(t *testing.T) {
@@ -66,7 +65,7 @@ func TestAWorkerMustGoAndTheQueryBeAnswered(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := &story{Service: service.Service{}, before: tc.before, workers: two, drain: drain{answered: tc.answered}, queries: &queries{ended: tc.past}}
+			s := &story{answer: "a", before: tc.before, workers: two, drain: drain{answered: tc.answered}, queries: &queries{ended: tc.past}}
 			if err := s.gaveWay(t.Context(), nil); (err == nil) != tc.want {
 				t.Errorf("gaveWay = %v; want that it gave way: %t", err, tc.want)
 			}
@@ -80,9 +79,9 @@ func TestWhyAWorkerWentIsSaid(t *testing.T) {
 		want  string
 	}{
 		"by what the node offered": {story{}, ""},
-		"on a machine all busy": {
-			story{limited: true, Service: service.Service{Full: true}},
-			" Other programs used all that was left of the machine, so that what the node offers could not follow. A worker was drained because maxReplicas was lowered.",
+		"on a busy machine": {
+			story{limited: true},
+			" Other programs changed what they used, so that the node did not offer less in time: the worker was drained because maxReplicas was lowered.",
 		},
 	}
 	for name, tc := range tests {
