@@ -58,7 +58,7 @@ kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other mi
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
-engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (needs a JDK 17 and Maven; downloads 250 MB once, verified and cached).
+engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (needs a JDK 17 and Maven; downloads 350 MB once, verified and cached).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m ./test/engines/...
 

@@ -39,6 +39,7 @@ func TestTutorials(t *testing.T) {
 	sandbox := start(t)
 	for name, wants := range map[string][]string{
 		"spark": {"words-", "-driver", "-exec-2", "koord-scheduler koord-batch", "kubernetes.io/batch-cpu", "tasks a second", "| with Spark | 150 |"},
+		"trino": {"trino-worker-", "SHUTTING_DOWN", "elasticWorkers.enabled=true", "thousand rows a second", "| with Trino | 150 |"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := run(t, sandbox, name)
