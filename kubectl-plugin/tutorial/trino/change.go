@@ -40,10 +40,18 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 
 func (s *story) seenRaised() string {
 	return fmt.Sprintf("Worker %s had %d tasks of query %s when it was asked to shut down. The query was answered after %s, and as before. "+
-		"There are %d workers now, and there were %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with as many requests and no Trino.",
-		s.drain.worker, s.drain.tasks, s.drain.query, s.drain.answered.Took.Round(time.Second), len(s.workers), s.before,
+		"%s left, of %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with as many requests and no Trino.",
+		s.drain.worker, s.drain.tasks, s.drain.query, s.drain.answered.Took.Round(time.Second), isLeft(len(s.workers)), s.before,
 		s.together.Progress/thousand, s.raised.Progress/thousand, service.Milliseconds(s.raised.P99),
 		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.remark()
+}
+
+// isLeft says how many workers there are still.
+func isLeft(workers int) string {
+	if workers == 1 {
+		return "1 worker is"
+	}
+	return fmt.Sprintf("%d workers are", workers)
 }
 
 // remark is added where what the node offered did not follow the service.
@@ -66,7 +74,10 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 		if err != nil || s.Full {
 			return err
 		}
-		return t.Await(ctx, "the workers to start", service.StartWithin, s.workersStart(t))
+		if err := t.Await(ctx, "the workers to start", service.StartWithin, s.workersStart(t)); err != nil {
+			return err
+		}
+		return s.awaitAnswers(ctx, t)
 	})
 	if err != nil {
 		return err
@@ -79,6 +90,17 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	}
 	_, err = t.Koordctl(ctx, "explain", "workers", "trino", "-n", Namespace)
 	return err
+}
+
+// awaitAnswers waits until as many queries have ended as run at once: workers that have just started still compile what they run.
+func (s *story) awaitAnswers(ctx context.Context, t *tutorial.Session) error {
+	before := len(s.queries.past())
+	return t.Await(ctx, "queries to be answered by the workers that came", answerWithin, func(context.Context) error {
+		if ended := len(s.queries.past()) - before; ended < atOnce {
+			return fmt.Errorf("%d queries have ended since", ended)
+		}
+		return nil
+	})
 }
 
 // wantsMore returns an error unless more workers are wanted than before.
