@@ -58,9 +58,10 @@ kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other mi
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
-engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (needs a JDK 17 and Maven; downloads 350 MB once, verified and cached).
+ENGINES ?= ./test/engines/...
+engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (ENGINES=./test/engines/slurm for one; needs a JDK 17 and Maven; downloads 350 MB once, verified and cached).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
-	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m ./test/engines/...
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m $(ENGINES)
 
 ecosystem: build ## Test with the controllers of Kueue and JobSet (the first time it compiles them, about 15 minutes on 2 cores).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
