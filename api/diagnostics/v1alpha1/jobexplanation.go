@@ -50,9 +50,10 @@ const (
 	JobWaiting JobState = "Waiting"
 	// JobRunning means that all its pods have nodes.
 	JobRunning JobState = "Running"
-	// JobComplete and JobFailed mean that the Job has ended.
+	// JobComplete means that the Job has completed.
 	JobComplete JobState = "Complete"
-	JobFailed   JobState = "Failed"
+	// JobFailed means that the Job has failed.
+	JobFailed JobState = "Failed"
 )
 
 // JobPods counts the pods of a Job.
