@@ -111,7 +111,7 @@ func observation(c *diagnosticsv1alpha1.ContainerRecommendation, o Options) stri
 	if c.Runs != nil {
 		enough := "enough to apply"
 		if *c.Runs < enoughRuns {
-			enough = fmt.Sprintf("%d are needed to apply", enoughRuns)
+			enough = "10 are needed to apply"
 		}
 		parts = append(parts, fmt.Sprintf("recommended by %s (%s)", phrase.Counted(int(*c.Runs), "run"), enough))
 	} else if c.ConfidenceSeconds != nil {

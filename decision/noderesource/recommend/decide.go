@@ -37,6 +37,8 @@ type Recommendation struct {
 	CPU, Memory Bounds
 	// Confidence grows by 1 for each day that was observed, or for each ten runs of a job; below 1 the bounds are wide.
 	Confidence float64
+	// OfJob is true where it rests on runs of a job instead of samples.
+	OfJob bool
 }
 
 // Confident says whether a day, or ten runs, or more was observed.
@@ -55,7 +57,7 @@ func (c *Container) Recommend(o Options, containers int, at time.Time, trace *Tr
 		return Recommendation{
 			CPU:        job.bounds(job.CPU, whole(o.CPU.PodMinimum*share*milli), 0, milli, trace.cpu()),
 			Memory:     job.bounds(job.Memory, whole(o.Memory.PodMinimum*share), whole(c.oomFloor(at)), bytes, trace.memory()),
-			Confidence: job.confidence(),
+			Confidence: job.confidence(), OfJob: true,
 		}
 	}
 	cpu := o.CPU.bounds(c.CPU.Percentile, 0, confidence, share, milli, trace.cpu())

@@ -67,7 +67,8 @@ const (
 	SkipBudget      = "the budget is used up"
 	SkipNoInPlace   = "nothing of it can be changed in place"
 	SkipNode        = "its node cannot resize pods"
-	SkipUncertainty = "its usage was observed for less than a day, or fewer than 10 runs of its job were"
+	SkipUncertainty = "its usage was observed for less than a day"
+	SkipFewRuns     = "fewer than 10 runs of its job are known"
 )
 
 // ResizePlan is what to do now.
@@ -137,6 +138,14 @@ func supported(pod *corev1.Pod) bool {
 	return true
 }
 
+// doubt is the reason to leave a pod alone whose recommendation is not confident.
+func (r *Recommendation) doubt() string {
+	if r.OfJob {
+		return SkipFewRuns
+	}
+	return SkipUncertainty
+}
+
 // consider says what to change about a pod, or why not.
 func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 	at, applied := in.Applied[pod.UID]
@@ -153,12 +162,15 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 		return Resize{}, SkipCoolDown
 	}
 	out := Resize{Pod: pod}
-	known, confident, changeable := false, false, false
+	doubt, confident, changeable := "", false, false
 	sidecars := len(Containers(pod)) - len(pod.Spec.Containers)
 	for i, c := range Containers(pod) {
 		recommendation, ok := in.Recommendations[c.Name]
-		known = known || ok
-		if !ok || !recommendation.Confident() {
+		if !ok {
+			continue
+		}
+		if !recommendation.Confident() {
+			doubt = recommendation.doubt()
 			continue
 		}
 		confident = true
@@ -173,8 +185,8 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 		}
 	}
 	switch {
-	case known && !confident:
-		return Resize{}, SkipUncertainty
+	case doubt != "" && !confident:
+		return Resize{}, doubt
 	case confident && !changeable:
 		return Resize{}, SkipNoInPlace
 	}

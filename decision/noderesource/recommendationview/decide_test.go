@@ -116,7 +116,7 @@ func TestStatesOfApplying(t *testing.T) {
 		},
 		"less than a day was observed": {
 			learned(t, 3), []*corev1.Pod{large}, diagnosticsv1alpha1.ApplicationBlocked,
-			"no pod is resized; 1 pod: its usage was observed for less than a day, or fewer than 10 runs of its job were", map[string]string{"large": recommend.SkipUncertainty}, 0,
+			"no pod is resized; 1 pod: its usage was observed for less than a day", map[string]string{"large": recommend.SkipUncertainty}, 0,
 		},
 		"the node cannot": {
 			learned(t, 48), []*corev1.Pod{oldNode}, diagnosticsv1alpha1.ApplicationBlocked,
@@ -196,8 +196,9 @@ func TestAJobIsRecommendedByItsRuns(t *testing.T) {
 	if diff := cmp.Diff(want, c.Memory.Terms); diff != "" {
 		t.Errorf("terms of memory (-want +got):\n%s", diff)
 	}
-	if few := explain(learned(t, 48, ofRuns(9)), pod("a", "4", "1Gi")); few.Application.State != diagnosticsv1alpha1.ApplicationBlocked {
-		t.Errorf("%s after 9 runs, want it blocked", few.Application.State)
+	few := explain(learned(t, 48, ofRuns(9)), pod("a", "4", "1Gi")).Application
+	if want := "no pod is resized; 1 pod: " + recommend.SkipFewRuns; few.State != diagnosticsv1alpha1.ApplicationBlocked || few.Message != want {
+		t.Errorf("%s: %s after 9 runs, want it blocked: %s", few.State, few.Message, want)
 	}
 }
 
