@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -13,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/controllers/webhooks/podpatch"
 	"koordinator.sh/koord/decision/admission/colocationprofile"
 )
 
@@ -48,7 +48,7 @@ func (m *podMutator) Handle(ctx context.Context, request admission.Request) admi
 		return refused(code, fmt.Sprintf("%v (%s)", err, code))
 	}
 	logger.Info("Applied colocation profiles", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
-	return patchBetween(&pod, result)
+	return podpatch.Between(&pod, result)
 }
 
 func (m *podMutator) input(ctx context.Context, pod *corev1.Pod, namespace string) (colocationprofile.Input, error) {
@@ -73,18 +73,4 @@ func (m *podMutator) input(ctx context.Context, pod *corev1.Pod, namespace strin
 // refused denies a request with a text and what helps against the finding.
 func refused(code finding.Code, text string) admission.Response {
 	return admission.Denied(text + code.Remedy())
-}
-
-// patchBetween is the patch from one pod to another. Both are compared as this program knows pods, so that a field of a
-// newer API server, which it does not know, is not taken for one to be removed.
-func patchBetween(before, after *corev1.Pod) admission.Response {
-	old, err := json.Marshal(before)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
-	}
-	changed, err := json.Marshal(after)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
-	}
-	return admission.PatchResponseFromRaw(old, changed)
 }

@@ -13,6 +13,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	quotav1alpha1 "koordinator.sh/koord/api/quota/v1alpha1"
+	"koordinator.sh/koord/controllers/webhooks/podpatch"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/decision/admission/quotaprofile"
 	"koordinator.sh/koord/decision/scheduling/quota"
@@ -54,7 +55,7 @@ func (m *quotaPodMutator) Handle(ctx context.Context, request admission.Request)
 	}
 	confined := pod.DeepCopy()
 	confined.Spec.Affinity = affinity
-	return patchBetween(&pod, confined)
+	return podpatch.Between(&pod, confined)
 }
 
 // treeOf is the tree that the pod names, or that of the quota it asks for. Of quotas of one name the oldest counts.

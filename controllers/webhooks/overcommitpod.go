@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/controllers/webhooks/podpatch"
 	"koordinator.sh/koord/decision/admission/colocationprofile/policy"
 	"koordinator.sh/koord/decision/admission/prodovercommit"
 )
@@ -58,7 +59,7 @@ func (o *podOvercommitter) Handle(ctx context.Context, request admission.Request
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
 	logger.Info("Set requests from limits", "namespace", request.Namespace, "pod", pod.Name, "trace", trace)
-	return patchBetween(&pod, changed)
+	return podpatch.Between(&pod, changed)
 }
 
 // mutatingOvercommit is the webhook for pods of namespaces with an overcommit factor. While koord-manager does not answer, a pod keeps

@@ -2,7 +2,6 @@ package jobprediction
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -13,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/controllers/jobinsight"
+	"koordinator.sh/koord/controllers/webhooks/podpatch"
 )
 
 // Path of the webhook.
@@ -49,17 +49,9 @@ func (h *Handler) Handle(ctx context.Context, request admission.Request) admissi
 
 // patch changes the annotation and nothing else.
 func patch(pod *corev1.Pod, expected *extension.JobPrediction) admission.Response {
-	before, err := json.Marshal(pod)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
-	}
 	changed := pod.DeepCopy()
 	if err := extension.SetJobPrediction(changed, expected); err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	after, err := json.Marshal(changed)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
-	}
-	return admission.PatchResponseFromRaw(before, after)
+	return podpatch.Between(pod, changed)
 }

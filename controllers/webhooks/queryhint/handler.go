@@ -2,7 +2,6 @@ package queryhint
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/controllers/webhooks/podpatch"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
 	"koordinator.sh/koord/decision/scheduling/queryhint"
 )
@@ -86,19 +86,11 @@ func hinted(pod *corev1.Pod) bool {
 
 // patch adds the annotation and nothing else.
 func patch(pod *corev1.Pod, hint *extension.SchedulingHint) admission.Response {
-	before, err := json.Marshal(pod)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
-	}
 	changed := pod.DeepCopy()
 	if err := extension.SetSchedulingHint(changed, hint); err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)
 	}
-	after, err := json.Marshal(changed)
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, fmt.Errorf("encode pod: %w", err))
-	}
-	return admission.PatchResponseFromRaw(before, after)
+	return podpatch.Between(pod, changed)
 }
 
 // input reads what the decision goes by.

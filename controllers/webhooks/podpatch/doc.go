@@ -1,0 +1,2 @@
+// Package podpatch answers admission requests for pods with what a webhook changed.
+package podpatch
