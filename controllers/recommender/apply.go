@@ -2,7 +2,6 @@ package recommender
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	"koordinator.sh/koord/decision/core/podresize"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -38,7 +38,7 @@ func (r *reconciler) resize(ctx context.Context, resizes []recommend.Resize) err
 		if err := r.limiter.Wait(ctx); err != nil {
 			return fmt.Errorf("wait for the rate limit: %w", err)
 		}
-		patch, err := resizePatch(resize)
+		patch, err := podresize.Patch(resize.Pod, resize.Containers)
 		if err != nil {
 			return err
 		}
@@ -56,23 +56,4 @@ func (r *reconciler) resize(ctx context.Context, resizes []recommend.Resize) err
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// resizePatch is a strategic merge patch of the containers' resources. The UID keeps it from a new pod of the same name.
-func resizePatch(resize recommend.Resize) ([]byte, error) {
-	spec := map[string][]any{}
-	for _, c := range resize.Containers {
-		field := "containers"
-		if c.Sidecar {
-			field = "initContainers"
-		}
-		spec[field] = append(spec[field], map[string]any{
-			"name": c.Name, "resources": corev1.ResourceRequirements{Requests: c.Requests, Limits: c.Limits},
-		})
-	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": resize.Pod.UID}, "spec": spec})
-	if err != nil {
-		return nil, fmt.Errorf("encode the resize of pod %q: %w", resize.Pod.Name, err)
-	}
-	return patch, nil
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"koordinator.sh/koord/decision/core/podresize"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -60,7 +61,7 @@ func publishSavings(workloads map[types.NamespacedName]*workload, targets map[ty
 	var requested, target [2]float64
 	for key, w := range workloads {
 		for _, pod := range targets[key] {
-			for _, c := range recommend.Containers(pod) {
+			for _, c := range podresize.Containers(pod) {
 				advised, ok := w.advised[c.Name]
 				if !ok {
 					continue

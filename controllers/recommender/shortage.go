@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/decision/core/podresize"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -35,7 +36,7 @@ func shortagesOf(pods []*corev1.Pod, after time.Time) []shortage {
 	var out []shortage
 	for _, pod := range pods {
 		statuses := slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses)
-		for _, c := range recommend.Containers(pod) {
+		for _, c := range podresize.Containers(pod) {
 			for i := range statuses {
 				if statuses[i].Name != c.Name {
 					continue

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	"koordinator.sh/koord/decision/core/podresize"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -80,7 +81,7 @@ func namesOf(pods []*corev1.Pod, r *analysisv1alpha1.Recommendation) map[string]
 		}
 	}
 	for _, pod := range pods {
-		for _, c := range recommend.Containers(pod) {
+		for _, c := range podresize.Containers(pod) {
 			out[c.Name] = recommend.NamesOf(c)
 		}
 	}
@@ -129,7 +130,7 @@ func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Re
 	set(analysisv1alpha1.RecommendationConditionNoObjectsMatched, len(pods) == 0, "NoPods", "PodsMatched",
 		"no pod of the target is running")
 	set(analysisv1alpha1.RecommendationConditionLowConfidence, on.confidence < 1, "FewSamples", "EnoughSamples", on.message())
-	several := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return len(recommend.Containers(p)) > 1 })
+	several := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return len(podresize.Containers(p)) > 1 })
 	set(analysisv1alpha1.RecommendationConditionApportioned, several, "SeveralContainers", "OneContainer",
 		"usage is measured per pod and divided among its containers by their requests")
 }

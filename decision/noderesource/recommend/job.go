@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/decision/core/jobinsight"
+	"koordinator.sh/koord/decision/core/podresize"
 )
 
 // Job is what former runs say of the next run of a job whose pods have one container.
@@ -31,7 +32,7 @@ const (
 // what was measured of runs cannot be divided.
 func KindOf(pods []*corev1.Pod) (kind jobinsight.Kind, container string, ok bool) {
 	for i, pod := range pods {
-		containers := Containers(pod)
+		containers := podresize.Containers(pod)
 		each, isJob := jobinsight.KindOf(pod)
 		if !isJob || len(containers) != 1 || i > 0 && (each != kind || containers[0].Name != container) {
 			return jobinsight.Kind{}, "", false

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	"koordinator.sh/koord/decision/core/podresize"
 )
 
 // MostContainers bounds the container names learned about for one target.
@@ -63,7 +64,7 @@ func (l *Learned) Advise(o Options, containers int, at time.Time) map[string]Rec
 func PerPod(pods []*corev1.Pod) int {
 	most := 1
 	for _, pod := range pods {
-		most = max(most, len(Containers(pod)))
+		most = max(most, len(podresize.Containers(pod)))
 	}
 	return most
 }

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"koordinator.sh/koord/decision/core/podresize"
 )
 
 // ResizeOptions bound how fast running pods are changed.
@@ -40,17 +42,9 @@ type ResizeInput struct {
 // Resize is what to change about a pod.
 type Resize struct {
 	Pod        *corev1.Pod
-	Containers []ContainerResize
+	Containers []podresize.Container
 	// urgent is set when memory is too small.
 	urgent bool
-}
-
-// ContainerResize is the resources a container gets; resources that are not named stay.
-type ContainerResize struct {
-	Name string
-	// Sidecar says that it is among the init containers.
-	Sidecar          bool
-	Requests, Limits corev1.ResourceList
 }
 
 // Skip is a pod that is left as it is, and why.
@@ -117,25 +111,7 @@ func budget(o ResizeOptions, pods int) int {
 // inFlight says whether a pod uses up the budget.
 func inFlight(in ResizeInput, pod *corev1.Pod) bool {
 	at, ok := in.Applied[pod.UID]
-	return ok && in.At.Sub(at) < in.Options.Interval || resizing(pod)
-}
-
-// resizing says whether the kubelet has a resize of the pod before it.
-func resizing(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) && c.Status == corev1.ConditionTrue
-	})
-}
-
-// supported says whether the pod's node can resize it: such a kubelet reports the resources of running containers, and the
-// API server refuses the resize of pods without them.
-func supported(pod *corev1.Pod) bool {
-	for i := range pod.Status.ContainerStatuses {
-		if status := &pod.Status.ContainerStatuses[i]; status.State.Running != nil {
-			return status.Resources != nil
-		}
-	}
-	return true
+	return ok && in.At.Sub(at) < in.Options.Interval || podresize.UnderWay(pod)
 }
 
 // doubt is the reason to leave a pod alone whose recommendation is not confident.
@@ -152,9 +128,9 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 	switch {
 	case pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning:
 		return Resize{}, SkipNotRunning
-	case resizing(pod):
+	case podresize.UnderWay(pod):
 		return Resize{}, SkipUnderWay
-	case !supported(pod):
+	case !podresize.Supported(pod):
 		return Resize{}, SkipNode
 	case pod.Spec.Resources != nil:
 		return Resize{}, SkipNoInPlace
@@ -163,8 +139,8 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 	}
 	out := Resize{Pod: pod}
 	doubt, confident, changeable := "", false, false
-	sidecars := len(Containers(pod)) - len(pod.Spec.Containers)
-	for i, c := range Containers(pod) {
+	sidecars := len(podresize.Containers(pod)) - len(pod.Spec.Containers)
+	for i, c := range podresize.Containers(pod) {
 		recommendation, ok := in.Recommendations[c.Name]
 		if !ok {
 			continue
@@ -174,9 +150,9 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 			continue
 		}
 		confident = true
-		change := ContainerResize{Name: c.Name, Sidecar: i < sidecars}
-		cpu := change.resource(pod, c, corev1.ResourceCPU, recommendation.CPU)
-		memory := change.resource(pod, c, corev1.ResourceMemory, recommendation.Memory)
+		change := podresize.Container{Name: c.Name, Sidecar: i < sidecars}
+		cpu := note(&change, pod, c, corev1.ResourceCPU, recommendation.CPU)
+		memory := note(&change, pod, c, corev1.ResourceMemory, recommendation.Memory)
 		changeable = changeable || cpu || memory
 		if len(change.Requests) > 0 {
 			_, more := change.Requests[corev1.ResourceMemory]

@@ -2,20 +2,20 @@ package recommend
 
 import (
 	"math/bits"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/podresize"
 )
 
-// resource notes the change of one resource of a container when its request is outside of the bounds, and reports whether it
+// note the change of one resource of a container when its request is outside of the bounds, and reports whether it
 // could be changed at all. What is not requested stays so, because a request would change the pod's QoS class. CPUs that are
 // pinned stay, because their number was placed. Memory is never taken away from a process that runs.
-func (r *ContainerResize) resource(pod *corev1.Pod, c *corev1.Container, name corev1.ResourceName, b Bounds) bool {
+func note(r *podresize.Container, pod *corev1.Pod, c *corev1.Container, name corev1.ResourceName, b Bounds) bool {
 	request, ok := c.Resources.Requests[name]
-	if !ok || request.Sign() <= 0 || restarts(c, name) {
+	if !ok || request.Sign() <= 0 || podresize.Restarts(c, name) {
 		return false
 	}
 	if name == corev1.ResourceCPU && pinned(pod) {
@@ -39,13 +39,6 @@ func (r *ContainerResize) resource(pod *corev1.Pod, c *corev1.Container, name co
 		r.Limits[name] = quantity(scaled(value(limit, name), b.Target, current), name)
 	}
 	return true
-}
-
-// restarts says whether a container must restart when a resource of it changes.
-func restarts(c *corev1.Container, name corev1.ResourceName) bool {
-	return slices.ContainsFunc(c.ResizePolicy, func(p corev1.ContainerResizePolicy) bool {
-		return p.ResourceName == name && p.RestartPolicy != corev1.NotRequired
-	})
 }
 
 // pinned says whether a pod's CPUs are allocated one by one.

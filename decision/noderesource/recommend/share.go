@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/podresize"
 )
 
 // Usage of a pod or a container: cores and bytes.
@@ -15,25 +16,10 @@ type Share struct {
 	Usage     Usage
 }
 
-// Containers are those of a pod that run for as long as it does: its containers and its sidecars.
-func Containers(pod *corev1.Pod) []*corev1.Container {
-	var out []*corev1.Container
-	for i := range pod.Spec.InitContainers {
-		c := &pod.Spec.InitContainers[i]
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			out = append(out, c)
-		}
-	}
-	for i := range pod.Spec.Containers {
-		out = append(out, &pod.Spec.Containers[i])
-	}
-	return out
-}
-
 // SplitUsage divides a pod's usage among its containers by what they request, because it is measured for the pod as a whole.
 // A container that requests nothing counts like the smallest request beside it. The shares add up to the usage.
 func SplitUsage(pod *corev1.Pod, usage Usage) []Share {
-	containers := Containers(pod)
+	containers := podresize.Containers(pod)
 	cpu := weights(containers, corev1.ResourceCPU, extension.BatchCPU, extension.MidCPU)
 	memory := weights(containers, corev1.ResourceMemory, extension.BatchMemory, extension.MidMemory)
 	out := make([]Share, len(containers))

@@ -14,6 +14,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/core/phrase"
+	"koordinator.sh/koord/decision/core/podresize"
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
@@ -28,7 +29,7 @@ func containers(in Input, pods []*corev1.Pod, learned recommend.Learned) []diagn
 	}
 	running := map[string][]*corev1.Container{}
 	for _, pod := range pods {
-		for _, c := range recommend.Containers(pod) {
+		for _, c := range podresize.Containers(pod) {
 			running[c.Name] = append(running[c.Name], c)
 		}
 	}
