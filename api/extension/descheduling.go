@@ -26,6 +26,14 @@ const (
 	// PodMigrationJob moves the pod: Preferred evicts it without a reservation when that fails, Required does not. Upstream has no such key.
 	AnnotationMigrateOnEviction = DeschedulerDomainPrefix + "migrate-on-eviction"
 
+	// AnnotationResizeInPlace on a pod says whether koord-descheduler may lower the CPU limits of its containers while its node is overutilized:
+	// ResizeInPlaceAllowed or ResizeInPlaceNever. Without it, pods of Jobs may be resized. Upstream has no such key.
+	AnnotationResizeInPlace = DeschedulerDomainPrefix + "resize-in-place"
+	// ResizeInPlaceAllowed lets the CPU limits of a pod be lowered whose controller is no Job.
+	ResizeInPlaceAllowed = "Allowed"
+	// ResizeInPlaceNever keeps the CPU limits of a pod, and gives back what was taken from them.
+	ResizeInPlaceNever = "Never"
+
 	// AnnotationEvict on a pod lets deschedulers evict it, whatever their gates and limits say. Its value has no meaning.
 	AnnotationEvict = "descheduler.alpha.kubernetes.io/evict"
 	// AnnotationPreferNoEviction on a pod asks deschedulers not to evict it. Its value has no meaning.
