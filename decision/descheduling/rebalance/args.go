@@ -73,6 +73,10 @@ type Args struct {
 	// Horizon is how far ahead the load is predicted, 1m to 24h; default 1h. Jobs that end earlier are worth less to move.
 	Horizon *metav1.Duration `json:"horizon,omitempty"`
 
+	// ResizeInPlace lowers the CPU limits of jobs on overutilized nodes in place, before pods are moved, and gives them back when the load has
+	// fallen; default true. With false, limits that were lowered are given back.
+	ResizeInPlace *bool `json:"resizeInPlace,omitempty"`
+
 	// CoolDown is how long a pod stays on the node that it was moved to, 0 to 168h; default 1h. It is the least time between two moves
 	// of one pod.
 	CoolDown *metav1.Duration `json:"coolDown,omitempty"`
@@ -127,6 +131,7 @@ func SetDefaults(args *Args) {
 	fill(&args.CostWeight, 0.001)
 	fill(&args.MinImprovement, 0.0001)
 	fill(&args.Horizon, metav1.Duration{Duration: time.Hour})
+	fill(&args.ResizeInPlace, true)
 	fill(&args.CoolDown, metav1.Duration{Duration: time.Hour})
 	fill(&args.HistoryWindow, metav1.Duration{Duration: 24 * time.Hour})
 	fill(&args.MaxMovesPerReplica, 6)

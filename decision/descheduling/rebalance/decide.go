@@ -7,15 +7,17 @@ import (
 )
 
 // Decide says what is to be done about overutilized nodes and a load that is not spread, the cheapest remedy first. Each step that
-// changes the load lowers the potential, no pod is moved twice, and the number of moves is bounded. A nil trace records nothing.
+// relieves a node lowers the potential, no pod has two steps, and the number of moves is bounded. A nil trace records nothing.
 func Decide(in Input, trace *Trace) Plan {
 	p := newPass(&in)
 	trace.begin(p)
 	plan := Plan{Before: p.load.phi, Loops: p.memory.loops}
 	if p.load.count > 0 {
 		p.holdBack(&plan)
+		p.lowerLimits(&plan, trace)
 		p.migrate(&plan, trace)
 	}
+	p.restoreLimits(&plan, trace)
 	plan.After = p.load.phi
 	trace.end(p, &plan)
 	return plan

@@ -10,7 +10,7 @@
 // move does not depend on the size of the cluster. A move is accepted only if Phi falls by more than what the move costs and a least
 // improvement. As each accepted move lowers Phi, a pass ends, and under a fixed load passes cannot move pods in circles.
 //
-// Cheaper remedies come before moves: what the agents take from best-effort pods when they hold them back moves no pod, and of workloads that
-// are scaled down, the pods on overutilized nodes are marked to be removed first. A resize in place is none of them: lower requests leave
-// what a pod uses as it is, and a lower limit throttles a service in order to relieve its neighbours.
+// Cheaper remedies come before moves: what the agents take from best-effort pods when they hold them back moves no pod, of workloads that are
+// scaled down, the pods on overutilized nodes are marked to be removed first, and the CPU limits of jobs are lowered in place, down to what
+// they request. Limits of services are left alone: to throttle one would relieve its neighbours at its cost.
 package rebalance

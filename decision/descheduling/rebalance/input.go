@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/decision/descheduling/cpulimit"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
 )
 
@@ -55,7 +56,7 @@ type Pod struct {
 	Node int
 	// Workload is its index; -1 for a pod without one.
 	Workload int
-	// Usage is the 95th percentile of the predicted usage.
+	// Usage is the 95th percentile of the predicted usage, which is at most the limit.
 	Usage []float64
 	// Protected says why the pod may not be evicted; empty if it may.
 	Protected string
@@ -67,6 +68,32 @@ type Pod struct {
 	Restart, Readiness time.Duration
 	// Remaining lifetime of a pod of a job; nil for a pod that does not end by itself.
 	Remaining *time.Duration
+	// Limit is the CPU limit of a pod for which it may be lowered, or was; nil for others.
+	Limit *CPULimit
+}
+
+// CPULimit is the sum of the CPU limits of a pod's containers, in cores.
+type CPULimit struct {
+	// Now, and Least that it may be lowered to.
+	Now, Least float64
+	// Before it was lowered, and Usage what the pod was predicted to use then; 0 if it was not lowered.
+	Before, Usage float64
+	// Kept limits are not lowered (any further) at present.
+	Kept bool
+	// Withdrawn limits are given back whatever the load of the node.
+	Withdrawn bool
+}
+
+// CPULimitOf reads the limit of a pod.
+func CPULimitOf(pod *corev1.Pod) *CPULimit {
+	r := cpulimit.Of(pod)
+	if r.Kept != "" && !r.Lowered() {
+		return nil
+	}
+	cores := func(milli int64) float64 { return float64(milli) / 1000 }
+	return &CPULimit{
+		Now: cores(r.Limit), Least: cores(r.Least), Before: cores(r.Before), Usage: cores(r.Usage), Kept: r.Kept != "", Withdrawn: r.Withdrawn,
+	}
 }
 
 // Freeze is why a workload is left alone.

@@ -84,6 +84,17 @@ func (o *Observations) advance(s *series, to int64) {
 	s.first = max(s.first, to-slots+1)
 }
 
+// Limit what a pod used of a resource to what it may use now: what it used before its limit was lowered is not predicted.
+func (o *Observations) Limit(name string, resource int, most float64) {
+	s := o.of[name]
+	if s == nil || !usable(most) {
+		return
+	}
+	for at := resource; at < len(s.values); at += o.width {
+		s.values[at] = min(s.values[at], float32(most))
+	}
+}
+
 // Forget what was not observed for two horizons.
 func (o *Observations) Forget(now time.Time) {
 	for name, s := range o.of {

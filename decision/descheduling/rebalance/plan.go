@@ -19,6 +19,10 @@ type Remedy string
 const (
 	// HoldBack leaves it to the agent of the node to hold best-effort pods back, which it does by itself: what it takes from them moves no pod.
 	HoldBack Remedy = "HoldBack"
+	// LowerCPULimit lowers the CPU limit of a job in place, to no less than it requests.
+	LowerCPULimit Remedy = "LowerCPULimit"
+	// RestoreCPULimit gives a job the CPU limit back that it had, when its node has room for what it used.
+	RestoreCPULimit Remedy = "RestoreCPULimit"
 	// DeletionCost marks a pod so that the scale-down which is under way removes it.
 	DeletionCost Remedy = "DeletionCost"
 	// Migrate moves a pod to another node.
@@ -39,6 +43,8 @@ type Step struct {
 	Amount []float64
 	// DeletionCost to write, for DeletionCost.
 	DeletionCost int32
+	// Limit in cores that the pod gets, the sum over its containers, for LowerCPULimit and RestoreCPULimit.
+	Limit float64
 }
 
 // Move is a pod that was given another node in this pass.

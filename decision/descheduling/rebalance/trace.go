@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/phrase"
 )
 
 // Trace records why pods move and others do not. The zero value is ready for use; a Trace serves one call at a time.
@@ -16,6 +17,8 @@ type Trace struct {
 	Moves []MoveTrace `json:"moves,omitempty"`
 	// Skipped are the pods that were considered and not moved, in the order of the input.
 	Skipped []Skip `json:"skipped,omitempty"`
+	// Resizes in the order of the plan.
+	Resizes []ResizeTrace `json:"resizes,omitempty"`
 
 	skips   map[int]Skip
 	runner  []Runner
@@ -38,6 +41,20 @@ type MoveTrace struct {
 	Target Change `json:"target"`
 	// Runners are other targets, the best first.
 	Runners []Runner `json:"runners,omitempty"`
+}
+
+// ResizeTrace is a CPU limit that is lowered or given back.
+type ResizeTrace struct {
+	Pod    string `json:"pod"`
+	Node   string `json:"node"`
+	Remedy Remedy `json:"remedy"`
+	// From and To are the limits in cores, and Usage what the pod is predicted to use now.
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	Usage float64 `json:"usage,omitempty"`
+	// Before and After are the CPU load of the node as fractions of its capacity; 0 where it is unknown.
+	Before float64 `json:"before,omitempty"`
+	After  float64 `json:"after,omitempty"`
 }
 
 // Change is the load of a node as fractions of its capacity, in the order of resources, before and after a move.
@@ -155,6 +172,18 @@ func (t *Trace) moved(p *pass, c *candidate, choice option, before float64) {
 	clear(t.refused)
 }
 
+func (t *Trace) resized(p *pass, i int, remedy Remedy, to, before, after float64) {
+	if t == nil {
+		return
+	}
+	pod := &p.in.Pods[i]
+	one := ResizeTrace{Pod: pod.Name, Node: p.in.Nodes[pod.Node].Name, Remedy: remedy, From: pod.Limit.Now, To: to, Before: before, After: after}
+	if r := p.cpu(); r >= 0 && p.measured(pod) {
+		one.Usage = pod.Usage[r]
+	}
+	t.Resizes = append(t.Resizes, one)
+}
+
 func plus(row, change []float64, sign float64) []float64 {
 	out := make([]float64, len(row))
 	for r := range row {
@@ -178,6 +207,12 @@ func (t *Trace) Message(plan Plan) string {
 	}
 	if n := counts[HoldBack]; n > 0 {
 		text += fmt.Sprintf(", best-effort pods are held back on %d nodes", n)
+	}
+	if n := counts[LowerCPULimit]; n > 0 {
+		text += ", " + phrase.Counted(n, "CPU limit") + " of jobs " + map[bool]string{true: "is", false: "are"}[n == 1] + " lowered"
+	}
+	if n := counts[RestoreCPULimit]; n > 0 {
+		text += ", " + phrase.Counted(n, "CPU limit") + " of jobs " + map[bool]string{true: "is", false: "are"}[n == 1] + " given back"
 	}
 	if n := counts[DeletionCost]; n > 0 {
 		text += fmt.Sprintf(", %d pods are marked for the scale-down", n)
