@@ -62,6 +62,7 @@ func (e *environment) sources(planning *planning, evicted *rebalance.EvictionLog
 	reports := nodemetrics.Reports{Cache: e.manager.GetCache()}
 	planned := rebalance.Sources{
 		NodeMetrics: reports, Scheduler: e.schedulerArgs, Evictions: evicted.Moves, Report: planning.report, Stopped: e.loops.from(planner),
+		Recorder: e.loops.recorder,
 	}
 	if e.scheduler != nil {
 		planned.Review = reviewing{e.scheduler, planning.reviews}.ReviewPlacements

@@ -40,7 +40,10 @@ func newPod(name string) *corev1.Pod {
 			},
 			Containers: []corev1.Container{{
 				Name: "main", Image: "web:1", Command: []string{"/web"}, Env: []corev1.EnvVar{{Name: "SECRET", Value: "hidden"}},
-				Ports:     []corev1.ContainerPort{{HostPort: 80}},
+				Ports: []corev1.ContainerPort{{HostPort: 80}},
+				ResizePolicy: []corev1.ContainerResizePolicy{
+					{ResourceName: corev1.ResourceCPU, RestartPolicy: corev1.NotRequired}, {ResourceName: corev1.ResourceMemory, RestartPolicy: corev1.RestartContainer},
+				},
 				Resources: corev1.ResourceRequirements{Requests: amounts("1"), Limits: amounts("2")},
 			}},
 			Tolerations:     []corev1.Toleration{{Key: "spot"}},
@@ -81,6 +84,7 @@ func TestWhatDecidesAnEvictionStays(t *testing.T) {
 	want.Spec.SecurityContext = nil
 	main := &want.Spec.Containers[0]
 	main.Command, main.Env = nil, nil
+	main.ResizePolicy = main.ResizePolicy[1:]
 	want.Status.PodIP = ""
 	want.Status.Conditions[0].Message = ""
 	status := &want.Status.ContainerStatuses[0]

@@ -8,7 +8,7 @@ import (
 )
 
 // trim drops from a pod what decides neither whether it is evicted nor where it would run. The rest of a container is its name, image,
-// requests, limits and ports; of the volumes those stay that tie a pod to a node or lose their data with it.
+// requests, limits, ports, and whether it restarts when it is resized; of the volumes those stay that tie a pod to a node or lose their data with it.
 //
 // What share gives to a pod is not written to: an informer that lists by watching transforms each pod twice, and what the pod got the first
 // time are parts of pods that are read from the cache.
@@ -63,9 +63,20 @@ func trimContainers(containers []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, len(containers))
 	for i := range containers {
 		c := &containers[i]
-		out[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, RestartPolicy: c.RestartPolicy, Ports: c.Ports}
+		out[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, ResizePolicy: restarting(c.ResizePolicy), RestartPolicy: c.RestartPolicy, Ports: c.Ports}
 	}
 	same(&out, containers)
+	return out
+}
+
+// restarting are the resources for which a container restarts when they are changed. The API server names all others, too.
+func restarting(policies []corev1.ContainerResizePolicy) []corev1.ContainerResizePolicy {
+	var out []corev1.ContainerResizePolicy
+	for _, policy := range policies {
+		if policy.RestartPolicy != corev1.NotRequired {
+			out = append(out, policy)
+		}
+	}
 	return out
 }
 

@@ -16,8 +16,8 @@ import (
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
-// apply carries out the steps of a plan: it evicts the pods that move, and marks those that a scale-down should remove. Best-effort pods are
-// held back by the agent, which needs no request.
+// apply carries out the steps of a plan: it evicts the pods that move, resizes jobs, and marks the pods that a scale-down should remove.
+// Best-effort pods are held back by the agent, which needs no request.
 func (p *Plugin) apply(ctx context.Context, v *view, plan rebalance.Plan) error {
 	logger := klog.FromContext(ctx).WithValues("plugin", rebalance.PluginName)
 	for _, step := range plan.Steps {
@@ -29,6 +29,8 @@ func (p *Plugin) apply(ctx context.Context, v *view, plan rebalance.Plan) error 
 			logger.V(1).Info("Best-effort pods are held back by the agent, what they use moves no pod", "node", v.in.Nodes[step.Node].Name)
 		case rebalance.Migrate:
 			p.evict(ctx, v, step)
+		case rebalance.LowerCPULimit, rebalance.RestoreCPULimit:
+			p.resize(ctx, v, step)
 		case rebalance.DeletionCost:
 			if err := p.mark(ctx, v.pods[step.Pod], step.DeletionCost); err != nil {
 				logger.Error(err, "Cannot mark a pod for the scale-down", "pod", klog.KObj(v.pods[step.Pod]))

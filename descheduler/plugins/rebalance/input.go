@@ -105,7 +105,8 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, report
 		if extension.PodQoSClass(pod) == extension.QoSBE {
 			p.bestEffort = append(p.bestEffort, name)
 		}
-		one := rebalance.Pod{Name: name, Node: len(v.nodes), Workload: owners.index(ctx, pod), Usage: p.observed.Peak(name), Readiness: readiness(pod)}
+		limit := p.limit(v, name, pod)
+		one := rebalance.Pod{Name: name, Node: len(v.nodes), Workload: owners.index(ctx, pod), Usage: p.observed.Peak(name), Limit: limit, Readiness: readiness(pod)}
 		if pod.Status.StartTime != nil {
 			one.Started = pod.Status.StartTime.Time
 		}

@@ -48,6 +48,10 @@ type scene struct {
 	sources loadrebalance.Sources
 	// bestEffort makes the pods best-effort ones.
 	bestEffort bool
+	// change the pods; nil for none.
+	change func(*corev1.Pod)
+	// system is what the first node uses without its pods; empty for 5 cores.
+	system string
 }
 
 // agree is a koord-scheduler that takes the first target of each pod.
@@ -110,7 +114,7 @@ func (s scene) pass(t *testing.T, args string) result {
 	}
 	for i := range 2 {
 		name := fmt.Sprintf("web-1-%d", i)
-		objects = append(objects, &corev1.Pod{
+		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "default", Name: name, UID: types.UID(name), CreationTimestamp: started, Labels: qos,
 				OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-1", UID: "web-1-uid", Controller: &controller}},
@@ -119,7 +123,11 @@ func (s scene) pass(t *testing.T, args string) result {
 			Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &started, Conditions: []corev1.PodCondition{
 				{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: started},
 			}},
-		})
+		}
+		if s.change != nil {
+			s.change(pod)
+		}
+		objects = append(objects, pod)
 	}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{schedulingv1alpha1.AddToScheme, slov1alpha1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
@@ -127,7 +135,11 @@ func (s scene) pass(t *testing.T, args string) result {
 			t.Fatal(err)
 		}
 	}
-	koordinator := append([]client.Object{set, s.deployment, metric("hot", s.metricAge, "5", "web-1-0", "web-1-1"), metric("idle", s.metricAge, "1")}, s.jobs...)
+	system := "5"
+	if s.system != "" {
+		system = s.system
+	}
+	koordinator := append([]client.Object{set, s.deployment, metric("hot", s.metricAge, system, "web-1-0", "web-1-1"), metric("idle", s.metricAge, "1")}, s.jobs...)
 	jobs := fake.NewClientBuilder().WithScheme(scheme).WithObjects(koordinator...).Build()
 	if s.sources.Review == nil {
 		s.sources.Review = agree

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
@@ -35,6 +36,8 @@ type Sources struct {
 	Report func(plan rebalance.Plan, trace *rebalance.Trace, unreviewed error)
 	// Stopped takes the workloads that a pass does not move because they went in circles; nil for none.
 	Stopped func(ctx context.Context, loops []loopguard.Loop)
+	// Recorder records on pods that their CPU limits were lowered and given back; nil for none.
+	Recorder events.EventRecorder
 	// Now is the clock; nil is the one of the machine.
 	Now func() time.Time
 }
