@@ -288,6 +288,7 @@ const (
 	AdmissionSoftEviction         Code = "KOORD1315"
 	AdmissionDiffers              Code = "KOORD1316"
 	EvictionWithoutReservation    Code = "KOORD1317"
+	AdmissionLoweredLimits        Code = "KOORD1318"
 )
 
 // Codes of the admission of elastic quotas.

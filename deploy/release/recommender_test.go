@@ -1,6 +1,7 @@
 package release
 
 import (
+	"maps"
 	"strings"
 	"testing"
 )
@@ -16,7 +17,9 @@ func TestOnlyARecommenderThatAppliesMayResizePods(t *testing.T) {
 		"off, and applying": {map[string]any{"recommender": map[string]any{"enabled": false, "apply": true}}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			manifest := renderForTest(t, test.values)
+			values := map[string]any{"descheduler": map[string]any{"enabled": false}} // which resizes pods, too
+			maps.Copy(values, test.values)
+			manifest := renderForTest(t, values)
 			if got := strings.Contains(manifest, "resources: [recommendations/status]"); got != test.wantRecommend {
 				t.Errorf("may write recommendations: %t, want %t", got, test.wantRecommend)
 			}
