@@ -29,7 +29,7 @@ func MigrationForecast(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o 
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
-	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.MigrationForecast, Options) error{forecastMoves, forecastNodes, forecastPools, forecastStays} {
+	for _, part := range []func(io.Writer, *diagnosticsv1alpha1.MigrationForecast, Options) error{forecastMoves, forecastRemedies, forecastNodes, forecastPools, forecastStays} {
 		if err := part(w, f, o); err != nil {
 			return err
 		}
@@ -56,6 +56,33 @@ func forecastMoves(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 		}
 		t.add(text(fmt.Sprint(m.Round)), text(seconds(m.Seconds)), text(m.Namespace+"/"+m.Name), text(m.From), to,
 			text(orNone(strings.Join(m.Alternatives, ","))), text(ForecastAmounts(m.Usage)), text(m.Reason), text(forecastKeys(m.Keys)))
+	}
+	_, err := t.render(w, o)
+	return err
+}
+
+// forecastRemedies lists what relieves nodes without a move.
+func forecastRemedies(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Options) error {
+	if len(f.Remedies) == 0 {
+		return nil
+	}
+	if err := title(w, "Cheaper remedies", o); err != nil {
+		return err
+	}
+	t := table{indent: 2, columns: []column{
+		{header: "ROUND", right: true}, {header: "IN", right: true}, {header: "REMEDY"}, {header: "POD", flexible: 16}, {header: "NODE", flexible: 10},
+		{header: "CPU-LIMIT"}, {header: "REASON", flexible: 20, drop: 1, says: true},
+	}}
+	for i := range f.Remedies {
+		r := &f.Remedies[i]
+		pod, limit := "-", "-"
+		if r.Name != "" {
+			pod = r.Namespace + "/" + r.Name
+		}
+		if r.BeforeMilliCPU > 0 {
+			limit = Quantity(r.BeforeMilliCPU, diagnosticsv1alpha1.MilliCPU) + " -> " + Quantity(r.AfterMilliCPU, diagnosticsv1alpha1.MilliCPU)
+		}
+		t.add(text(fmt.Sprint(r.Round)), text(seconds(r.Seconds)), text(r.Remedy), text(pod), text(r.Node), text(limit), text(r.Reason))
 	}
 	_, err := t.render(w, o)
 	return err

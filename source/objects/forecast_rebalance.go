@@ -28,7 +28,8 @@ type plannedRebalance struct {
 	first, last rebalance.Input
 	message     string
 	stays       []rebalance.Skip
-	remedies    map[rebalance.Remedy]int
+	// remedies that were listed, by what they are and whom they are about.
+	remedies map[string]bool
 }
 
 func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []string, error) {
@@ -42,7 +43,7 @@ func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []stri
 	}
 	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts and evictions by other components, which were not read; "+
 		"the load that nodes report now is taken for the predicted one")
-	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[rebalance.Remedy]int{}}, unknown, nil
+	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[string]bool{}}, unknown, nil
 }
 
 // rebalanceView is an input with its objects.
@@ -74,13 +75,16 @@ func (p *plannedRebalance) addNode(f *forecast, v *rebalanceView, node *corev1.N
 	one.Limit = rebalance.Limits(v.in.Resources, f.limits.Limits(node), f.agents[node.Name])
 	bestEffort := make([]float64, len(v.in.Resources))
 	for _, pod := range f.pods[node.Name] {
-		usage := used[podName{pod.Namespace, pod.Name}]
+		limit := rebalance.CPULimitOf(pod)
+		usage := throttled(v.in.Resources, used[podName{pod.Namespace, pod.Name}], limit, one.Usage)
 		if extension.PodQoSClass(pod) == extension.QoSBE {
 			for r := range usage {
 				bestEffort[r] += usage[r]
 			}
 		}
-		v.in.Pods = append(v.in.Pods, p.podOf(f, v, pod, usage))
+		planned := p.podOf(f, v, pod, usage)
+		planned.Limit = limit
+		v.in.Pods = append(v.in.Pods, planned)
 		v.pods = append(v.pods, pod)
 	}
 	one.Reclaimable = rebalance.Reclaimable(v.in.Resources, one.Capacity, one.Usage, bestEffort, f.agents[node.Name])
@@ -133,9 +137,7 @@ func (p *plannedRebalance) pass(f *forecast, number int, limits *evictionLimits)
 		p.first = v.in
 	}
 	p.last, p.message, p.stays = v.in, trace.Message(plan), trace.Skipped
-	for _, step := range plan.Steps {
-		p.remedies[step.Remedy]++
-	}
+	p.remedy(f, number, v, plan, &trace)
 	refused := 0
 	for i, move := range plan.Moves() {
 		pod := v.pods[move.Pod]
@@ -202,9 +204,6 @@ func (p *plannedRebalance) conclude(f *forecast) {
 			reason += ": " + skip.Detail
 		}
 		f.answer.Stays = append(f.answer.Stays, diagnosticsv1alpha1.ForecastStay{Namespace: namespace, Name: name, Node: skip.Node, Reason: reason})
-	}
-	if n := p.remedies[rebalance.DeletionCost] + p.remedies[rebalance.HoldBack]; n > 0 {
-		f.note(phrase.Counted(n, "cheaper remedy") + " than a move would be applied as well")
 	}
 }
 

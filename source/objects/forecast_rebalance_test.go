@@ -270,7 +270,43 @@ func TestCheaperRemediesComeBeforeMoves(t *testing.T) {
 		Enable: new(true), CPUSuppressThresholdPercent: new(int64(40)),
 	}}}}
 	answer := cluster.forecast(t, 1, profile("LoadAwareRebalancing", ""))
-	if notes := strings.Join(answer.Notes, "\n"); !strings.Contains(notes, "1 cheaper remedy than a move would be applied as well") {
-		t.Errorf("moves %q, notes %q, %s", movesOf(answer), notes, answer.Message)
+	want := []diagnosticsv1alpha1.ForecastRemedy{{
+		Round: 1, Profile: "koord-descheduler", Remedy: "HoldBack", Node: "hot", Reason: "koordlet holds best-effort pods back",
+	}}
+	if diff := cmp.Diff(want, answer.Remedies); diff != "" {
+		t.Errorf("remedies (-want +got):\n%s", diff)
+	}
+}
+
+// TestJobsAreResizedBeforePodsMove: what a limit took from a node is not moved in the rounds that follow, and comes back when there is room.
+func TestJobsAreResizedBeforePodsMove(t *testing.T) {
+	cluster := hotAndCold("cold")
+	limited := func(pod *corev1.Pod) {
+		pod.Status.Phase = corev1.PodRunning
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: pod.Name, UID: types.UID(pod.Name), Controller: new(true)}}
+		pod.Spec.Containers[0].Resources = corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}, Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("64")},
+		}
+	}
+	for i := range cluster.Pods {
+		limited(&cluster.Pods[i])
+	}
+	answer := cluster.forecast(t, 3, profile("LoadAwareRebalancing", "varianceWeight: 0"))
+	if len(answer.Remedies) == 0 || len(answer.Moves) > 0 {
+		t.Fatalf("remedies %+v, moves %q, want remedies alone", answer.Remedies, movesOf(answer))
+	}
+	first := answer.Remedies[0]
+	if first.Remedy != "LowerCPULimit" || first.Node != "hot" || first.BeforeMilliCPU != 64000 || first.AfterMilliCPU >= 64000 || first.Round != 1 {
+		t.Errorf("remedy %+v, want a limit below 64 cores in the first round", first)
+	}
+	for _, remedy := range answer.Remedies {
+		if remedy.Round > 1 {
+			t.Errorf("remedy %+v, want none after the first round", remedy)
+		}
+	}
+	for _, node := range answer.Nodes {
+		if node.Name == "hot" && node.ClassAfter == "high" {
+			t.Errorf("node %+v is overutilized in the end", node)
+		}
 	}
 }

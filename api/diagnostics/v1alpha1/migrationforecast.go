@@ -29,6 +29,9 @@ type MigrationForecast struct {
 	Pools []ForecastPool `json:"pools"`
 	// Moves in their order.
 	Moves []ForecastMove `json:"moves"`
+	// Remedies that come before moves, because they cost less, in their order.
+	// +optional
+	Remedies []ForecastRemedy `json:"remedies,omitempty"`
 	// Stays are the pods of overutilized nodes that were considered and stay.
 	// +optional
 	Stays []ForecastStay `json:"stays,omitempty"`
@@ -117,6 +120,28 @@ type ForecastMove struct {
 	// Keys by which the pod was the first to leave.
 	// +optional
 	Keys []ForecastKey `json:"keys,omitempty"`
+}
+
+// ForecastRemedy is what relieves an overutilized node without a move, or is taken back when its load has fallen.
+type ForecastRemedy struct {
+	// Round from 1, and Seconds until it.
+	Round   int32  `json:"round"`
+	Seconds int64  `json:"seconds"`
+	Profile string `json:"profile"`
+	// Remedy is HoldBack, DeletionCost, LowerCPULimit or RestoreCPULimit.
+	Remedy string `json:"remedy"`
+	Node   string `json:"node"`
+	// Namespace and Name of the pod; absent for HoldBack.
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+	// +optional
+	Name string `json:"name,omitempty"`
+	// BeforeMilliCPU and AfterMilliCPU are the CPU limits of the pod; absent for others than LowerCPULimit and RestoreCPULimit.
+	// +optional
+	BeforeMilliCPU int64 `json:"beforeMilliCPU,omitempty"`
+	// +optional
+	AfterMilliCPU int64  `json:"afterMilliCPU,omitempty"`
+	Reason        string `json:"reason"`
 }
 
 // ForecastAmount is an amount of a resource.

@@ -356,6 +356,11 @@ func (in ForecastPool) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ForecastRemedy) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.ForecastRemedy"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in ForecastStay) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.ForecastStay"
 }

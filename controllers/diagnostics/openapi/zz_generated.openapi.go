@@ -142,6 +142,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.ForecastMove{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastMove(ref),
 		v1alpha1.ForecastNode{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastNode(ref),
 		v1alpha1.ForecastPool{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref),
+		v1alpha1.ForecastRemedy{}.OpenAPIModelName():                schema_koord_api_diagnostics_v1alpha1_ForecastRemedy(ref),
 		v1alpha1.ForecastStay{}.OpenAPIModelName():                  schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref),
 		v1alpha1.ForecastWorkload{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_ForecastWorkload(ref),
 		v1alpha1.FreeShare{}.OpenAPIModelName():                     schema_koord_api_diagnostics_v1alpha1_FreeShare(ref),
@@ -7909,6 +7910,90 @@ func schema_koord_api_diagnostics_v1alpha1_ForecastPool(ref common.ReferenceCall
 	}
 }
 
+func schema_koord_api_diagnostics_v1alpha1_ForecastRemedy(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ForecastRemedy is what relieves an overutilized node without a move, or is taken back when its load has fallen.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"round": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Round from 1, and Seconds until it.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"seconds": {
+						SchemaProps: spec.SchemaProps{
+							Default: 0,
+							Type:    []string{"integer"},
+							Format:  "int64",
+						},
+					},
+					"profile": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"remedy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Remedy is HoldBack, DeletionCost, LowerCPULimit or RestoreCPULimit.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"node": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+					"namespace": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Namespace and Name of the pod; absent for HoldBack.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"string"},
+							Format: "",
+						},
+					},
+					"beforeMilliCPU": {
+						SchemaProps: spec.SchemaProps{
+							Description: "BeforeMilliCPU and AfterMilliCPU are the CPU limits of the pod; absent for others than LowerCPULimit and RestoreCPULimit.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"afterMilliCPU": {
+						SchemaProps: spec.SchemaProps{
+							Type:   []string{"integer"},
+							Format: "int64",
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Default: "",
+							Type:    []string{"string"},
+							Format:  "",
+						},
+					},
+				},
+				Required: []string{"round", "seconds", "profile", "remedy", "node", "reason"},
+			},
+		},
+	}
+}
+
 func schema_koord_api_diagnostics_v1alpha1_ForecastStay(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -9312,6 +9397,20 @@ func schema_koord_api_diagnostics_v1alpha1_MigrationForecast(ref common.Referenc
 							},
 						},
 					},
+					"remedies": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Remedies that come before moves, because they cost less, in their order.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.ForecastRemedy{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
 					"stays": {
 						SchemaProps: spec.SchemaProps{
 							Description: "Stays are the pods of overutilized nodes that were considered and stay.",
@@ -9361,7 +9460,7 @@ func schema_koord_api_diagnostics_v1alpha1_MigrationForecast(ref common.Referenc
 			},
 		},
 		Dependencies: []string{
-			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.ForecastMove{}.OpenAPIModelName(), v1alpha1.ForecastNode{}.OpenAPIModelName(), v1alpha1.ForecastPool{}.OpenAPIModelName(), v1alpha1.ForecastStay{}.OpenAPIModelName()},
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.ForecastMove{}.OpenAPIModelName(), v1alpha1.ForecastNode{}.OpenAPIModelName(), v1alpha1.ForecastPool{}.OpenAPIModelName(), v1alpha1.ForecastRemedy{}.OpenAPIModelName(), v1alpha1.ForecastStay{}.OpenAPIModelName()},
 	}
 }
 
