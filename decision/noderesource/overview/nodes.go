@@ -44,12 +44,7 @@ type NodesInput struct {
 
 // Nodes is one row for each node, ordered by name.
 func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
-	podsOf := make(map[string][]*overcommit.PodRequests, len(in.Nodes))
-	for i := range in.Pods {
-		if name := in.Pods[i].Node; name != "" {
-			podsOf[name] = append(podsOf[name], &in.Pods[i])
-		}
-	}
+	podsOf := podsByNode(in.Pods, len(in.Nodes))
 	metricOf := metricsByName(in.Metrics)
 	policy := loadaware.NewPolicy(in.LoadArgs)
 	list := &diagnosticsv1alpha1.NodeOverviewList{
@@ -72,10 +67,7 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 			load.Message = "judged by usage percentiles, which are not read here"
 			unjudgeable.Add(1)
 		default:
-			load = policy.NodeLoad(node, input.Metric, in.Now)
-		}
-		if !in.Operands {
-			load.Operands = nil
+			load = policy.NodeLoad(node, input.Metric, in.Now, in.Operands)
 		}
 		list.Items[i] = nodeRow(input, podsOf[node.Name], load)
 	})
@@ -133,7 +125,8 @@ func resourceRow(s overcommit.Summary, node *corev1.Node, side func(podrequest.A
 		BatchAllocatable: overcommit.Published(node, batch),
 	}
 	if s.Listed {
-		row.ProdRequested, row.MidRequested, row.BatchRequested = new(side(s.ProdRequested)), new(side(s.MidRequested)), new(side(s.BatchRequested))
+		requested := [3]int64{side(s.ProdRequested), side(s.MidRequested), side(s.BatchRequested)}
+		row.ProdRequested, row.MidRequested, row.BatchRequested = &requested[0], &requested[1], &requested[2]
 	}
 	if raw := side(s.Capacity.Raw); raw != row.Allocatable {
 		row.RawAllocatable = &raw
@@ -141,9 +134,9 @@ func resourceRow(s overcommit.Summary, node *corev1.Node, side func(podrequest.A
 	if !s.Measured {
 		return row
 	}
-	row.Used, row.SystemUsed = new(side(s.NodeUsed)), new(side(s.SystemUsed))
-	row.ProdUsed, row.MidUsed = new(side(s.ProdUsed)), new(side(s.MidUsed))
-	row.BatchUsed, row.FreeUsed = new(side(s.BatchUsed)), new(side(s.FreeUsed))
+	used := [6]int64{side(s.NodeUsed), side(s.SystemUsed), side(s.ProdUsed), side(s.MidUsed), side(s.BatchUsed), side(s.FreeUsed)}
+	row.Used, row.SystemUsed, row.ProdUsed = &used[0], &used[1], &used[2]
+	row.MidUsed, row.BatchUsed, row.FreeUsed = &used[3], &used[4], &used[5]
 	if s.Reclaimable != nil {
 		row.Reclaimable = new(side(*s.Reclaimable))
 	}
@@ -154,6 +147,26 @@ func milliCPU(a podrequest.Amount) int64 { return a.MilliCPU }
 
 func memory(a podrequest.Amount) int64 { return a.Memory }
 
+// podsByNode has the pods of each node side by side.
+func podsByNode(pods []overcommit.PodRequests, nodes int) map[string][]*overcommit.PodRequests {
+	counts := make(map[string]int, nodes)
+	for i := range pods {
+		counts[pods[i].Node]++
+	}
+	delete(counts, "")
+	all := make([]*overcommit.PodRequests, len(pods))
+	byNode := make(map[string][]*overcommit.PodRequests, len(counts))
+	for name, count := range counts {
+		byNode[name], all = all[:0:count], all[count:]
+	}
+	for i := range pods {
+		if name := pods[i].Node; name != "" {
+			byNode[name] = append(byNode[name], &pods[i])
+		}
+	}
+	return byNode
+}
+
 func metricsByName(metrics []slov1alpha1.NodeMetric) map[string]*slov1alpha1.NodeMetric {
 	byName := make(map[string]*slov1alpha1.NodeMetric, len(metrics))
 	for i := range metrics {
@@ -162,6 +175,7 @@ func metricsByName(metrics []slov1alpha1.NodeMetric) map[string]*slov1alpha1.Nod
 	return byName
 }
 
-func typeMeta(kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: diagnosticsv1alpha1.GroupVersion.String(), Kind: kind}
-}
+// version is that of the rows.
+var version = diagnosticsv1alpha1.GroupVersion.String()
+
+func typeMeta(kind string) metav1.TypeMeta { return metav1.TypeMeta{APIVersion: version, Kind: kind} }

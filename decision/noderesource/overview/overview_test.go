@@ -321,3 +321,36 @@ func TestManyNodesAreEachWhatTheyAreAlone(t *testing.T) {
 		t.Errorf("rows (-alone +together):\n%s", diff)
 	}
 }
+
+// largeCluster has nodes with ten pods each, and what is measured of them.
+func largeCluster(nodes int) NodesInput {
+	in := NodesInput{Now: noon}
+	for i := range nodes {
+		node, measured := testNode(fmt.Sprintf("node-%04d", i)), metric(fmt.Sprintf("node-%04d", i), time.Minute)
+		for j := range 10 {
+			one := pod(fmt.Sprintf("%s-pod-%d", node.Name, j), 9500, resources("cpu", "1", "memory", "2Gi"))
+			one.Spec.NodeName = node.Name
+			in.Pods = append(in.Pods, overcommit.RequestsOf(&one))
+			measured.Status.PodsMetric = append(measured.Status.PodsMetric, podUse(one.Name, "500m", "1Gi"))
+		}
+		in.Nodes, in.Metrics = append(in.Nodes, node), append(in.Metrics, measured)
+	}
+	return in
+}
+
+// TestARowAllocatesLittle: koord-manager makes those of all nodes for each answer.
+func TestARowAllocatesLittle(t *testing.T) {
+	const nodes, most = 100, 35
+	in := largeCluster(nodes)
+	if got := testing.AllocsPerRun(10, func() { Nodes(in) }) / nodes; got > most {
+		t.Errorf("%.0f allocations a row, want at most %d", got, most)
+	}
+}
+
+func BenchmarkNodes5000(b *testing.B) {
+	in := largeCluster(5000)
+	b.ReportAllocs()
+	for b.Loop() {
+		Nodes(in)
+	}
+}

@@ -2,6 +2,7 @@ package loadaware
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -112,13 +113,11 @@ func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
 	}
 	usage := object.Status.NodeMetric
 	m.latest = p.amounts(usage.NodeUsage.ResourceList)
-	m.problem = p.implausible("nodeUsage", m.latest, node.capacity)
+	m.distrust(p.implausible(m.latest, node.capacity), "nodeUsage")
 	m.aggregated, m.window = p.percentile(usage, node.thresholds.window, m.latest)
 	m.score, m.scoreWindow = p.percentile(usage, p.scoreWindow, m.latest)
 	for _, percentile := range [][]int64{m.aggregated, m.score} {
-		if m.problem == "" {
-			m.problem = p.implausible("aggregatedNodeUsages", percentile, node.capacity)
-		}
+		m.distrust(p.implausible(percentile, node.capacity), "aggregatedNodeUsages")
 	}
 	p.readPods(&m, object, node.capacity)
 	return m
@@ -131,19 +130,18 @@ func (p *Policy) readPods(m *metric, object *slov1alpha1.NodeMetric, capacity []
 	m.pods = make(map[podKey]reportedPod, len(object.Status.PodsMetric))
 	if p.args.ProdUsageIncludeSys {
 		system := p.amounts(object.Status.NodeMetric.SystemUsage.ResourceList)
-		if m.problem == "" {
-			m.problem = p.implausible("systemUsage", system, capacity)
-		}
+		m.distrust(p.implausible(system, capacity), "systemUsage")
 		addInto(m.prod, system)
 	}
+	vectors := make([]int64, len(p.resources)*len(object.Status.PodsMetric))
 	for _, pod := range object.Status.PodsMetric {
 		if pod == nil || len(pod.PodUsage.ResourceList) == 0 {
 			continue // listed, but not measured
 		}
-		used := p.amounts(pod.PodUsage.ResourceList)
-		if m.problem == "" {
-			m.problem = p.implausible("podUsage of "+pod.Namespace+"/"+pod.Name, used, capacity)
-		}
+		used := vectors[:len(p.resources):len(p.resources)]
+		vectors = vectors[len(p.resources):]
+		p.amountsInto(used, pod.PodUsage.ResourceList)
+		m.distrust(p.implausible(used, capacity), "podUsage of ", pod.Namespace, "/", pod.Name)
 		m.pods[podKey{pod.Namespace, pod.Name}] = reportedPod{used: used, prod: pod.Priority == extension.PriorityProd}
 	}
 	for _, pod := range m.pods {
@@ -178,16 +176,24 @@ func (p *Policy) percentile(usage *slov1alpha1.NodeMetricInfo, want window, late
 }
 
 // implausible names the first value that cannot be true: negative, or ten times what the node has.
-func (p *Policy) implausible(field string, values, capacity []int64) string {
+func (p *Policy) implausible(values, capacity []int64) string {
 	for i, value := range values {
 		if value < 0 {
-			return fmt.Sprintf("%s has a negative %s", field, p.resources[i])
+			return fmt.Sprintf(" has a negative %s", p.resources[i])
 		}
 		if capacity[i] > 0 && value > implausible*capacity[i] {
-			return fmt.Sprintf("%s has more than %d times the node's %s", field, implausible, p.resources[i])
+			return fmt.Sprintf(" has more than %d times the node's %s", implausible, p.resources[i])
 		}
 	}
 	return ""
+}
+
+// distrust keeps the first problem of a NodeMetric, with the parts of the name of the field that has it. The name is only made for a problem:
+// there is one for every pod of every node.
+func (m *metric) distrust(problem string, field ...string) {
+	if problem != "" && m.problem == "" {
+		m.problem = strings.Join(field, "") + problem
+	}
 }
 
 func addInto(sum, values []int64) {

@@ -14,28 +14,31 @@ import (
 // without one; nil args are the defaults. It is hot as soon as any configured profile is over a threshold. What the
 // scheduler assigned after the last report is not part of it.
 func NodeLoad(node *corev1.Node, metric *slov1alpha1.NodeMetric, args *Args, now time.Time) diagnosticsv1alpha1.LoadOverview {
-	return NewPolicy(args).NodeLoad(node, metric, now)
+	return NewPolicy(args).NodeLoad(node, metric, now, true)
 }
 
-// NodeLoad is the function of that name for callers with many nodes.
-func (p *Policy) NodeLoad(object *corev1.Node, nodeMetric *slov1alpha1.NodeMetric, now time.Time) diagnosticsv1alpha1.LoadOverview {
+// NodeLoad is the function of that name for callers with many nodes. What the load was judged by is left out unless operands are asked for:
+// to collect it takes several times as long as to judge.
+func (p *Policy) NodeLoad(object *corev1.Node, nodeMetric *slov1alpha1.NodeMetric, now time.Time, operands bool) diagnosticsv1alpha1.LoadOverview {
 	node := p.Observe(NodeInput{Node: object, Metric: nodeMetric})
 	metric := &node.metric
 	if problem := metric.unknownBecause(now); problem != "" {
 		return diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: problem}
 	}
 	if metric.stateAt(now, p.expiration) == expired {
-		return diagnosticsv1alpha1.LoadOverview{
-			State: diagnosticsv1alpha1.LoadExpired, Message: expiredMessage(metric, p.expiration, now),
-			Operands: ageOperands(metric, p.expiration, now),
+		overview := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadExpired, Message: expiredMessage(metric, p.expiration, now)}
+		if operands {
+			overview.Operands = ageOperands(metric, p.expiration, now)
 		}
+		return overview
 	}
-	return p.compareProfiles(node, now)
+	return p.compareProfiles(node, now, operands)
 }
 
 // compareProfiles runs the filter for a pod that uses nothing, as a prod pod and as any other.
-func (p *Policy) compareProfiles(node *Node, now time.Time) diagnosticsv1alpha1.LoadOverview {
+func (p *Policy) compareProfiles(node *Node, now time.Time, operands bool) diagnosticsv1alpha1.LoadOverview {
 	overview := diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadNormal}
+	nothing := make([]int64, len(p.resources))
 	var sentences []string
 	if node.thresholds.problem != "" {
 		sentences = append(sentences, "the node's own thresholds are ignored: "+node.thresholds.problem)
@@ -44,9 +47,15 @@ func (p *Policy) compareProfiles(node *Node, now time.Time) diagnosticsv1alpha1.
 		if prod && node.thresholds.prod == nil {
 			continue
 		}
+		in := Input{Policy: p, Node: node, Pod: Estimate{Usage: nothing, Prod: prod}, Now: now}
+		if !operands && Filter(in, nil).Passed() {
+			continue
+		}
 		trace := &Trace{}
-		verdict := Filter(Input{Policy: p, Node: node, Pod: Estimate{Usage: make([]int64, len(p.resources)), Prod: prod}, Now: now}, trace)
-		overview.Operands = append(overview.Operands, trace.Operands(verdict)...)
+		verdict := Filter(in, trace)
+		if operands {
+			overview.Operands = append(overview.Operands, trace.Operands(verdict)...)
+		}
 		if !verdict.Passed() {
 			overview.State = diagnosticsv1alpha1.LoadHot
 			sentences = append(sentences, trace.Message(verdict))

@@ -39,6 +39,10 @@ func TestNodeLoad(t *testing.T) {
 			if got.State != test.wantState || got.Message != test.wantMessage {
 				t.Errorf("load %s %q, want %s %q", got.State, got.Message, test.wantState, test.wantMessage)
 			}
+			got.Operands = nil
+			if diff := cmp.Diff(got, NewPolicy(test.args).NodeLoad(newNode(), test.metric, now, false)); diff != "" {
+				t.Errorf("without operands (-with +without):\n%s", diff)
+			}
 		})
 	}
 }

@@ -31,12 +31,17 @@ func amount(name corev1.ResourceName, quantity resource.Quantity) int64 {
 // amounts reads the policy's resources from a list; a resource that is not in it counts zero.
 func (p *Policy) amounts(list corev1.ResourceList) []int64 {
 	vector := make([]int64, len(p.resources))
+	p.amountsInto(vector, list)
+	return vector
+}
+
+// amountsInto is amounts in a vector of zeros.
+func (p *Policy) amountsInto(vector []int64, list corev1.ResourceList) {
 	for i, name := range p.resources {
 		if quantity, found := list[name]; found {
 			vector[i] = amount(name, quantity)
 		}
 	}
-	return vector
 }
 
 // percent is used/capacity in whole percent, rounded half away from zero, at most amountLimit. Capacity must be
