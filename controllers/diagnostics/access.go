@@ -3,6 +3,7 @@ package diagnostics
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,6 +25,23 @@ type subject struct {
 // error has the wording of the API server: user, verb, resource and namespace.
 func requireGet(ctx context.Context, decide authorizer.Authorizer, about subject) error {
 	return require(ctx, decide, "get", about)
+}
+
+// requireAll fails unless the user may do something with all the subjects. The API server is asked about all of them at the same time; of
+// several errors, the first subject's is returned.
+func requireAll(ctx context.Context, decide authorizer.Authorizer, verb string, about []subject) error {
+	errs := make([]error, len(about))
+	var group sync.WaitGroup
+	for i := range about {
+		group.Go(func() { errs[i] = require(ctx, decide, verb, about[i]) })
+	}
+	group.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // require fails unless the user may do something with the subject.

@@ -77,15 +77,16 @@ func (n *nodeOverviews) List(ctx context.Context, options *metainternalversion.L
 	if gone || name != "" && !matching.Matches(labels.Set(list.Items[0].Labels)) {
 		return &diagnosticsv1alpha1.NodeOverviewList{Items: []diagnosticsv1alpha1.NodeOverview{}}, nil
 	}
+	for i := range list.Items {
+		list.Items[i].TypeMeta = metav1.TypeMeta{} // which the list has, as everywhere in Kubernetes
+	}
 	return list, nil
 }
 
 // read returns overviews to a caller that may list what they are made of.
 func (n *nodeOverviews) read(ctx context.Context, name string, matching labels.Selector) (*diagnosticsv1alpha1.NodeOverviewList, error) {
-	for _, about := range summed {
-		if err := require(ctx, n.authorizer, "list", about); err != nil {
-			return nil, err
-		}
+	if err := requireAll(ctx, n.authorizer, "list", summed); err != nil {
+		return nil, err
 	}
 	list, err := n.overviewer.NodeOverviews(ctx, name, matching)
 	if apierrors.IsNotFound(err) {

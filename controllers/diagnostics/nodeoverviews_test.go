@@ -44,6 +44,9 @@ func TestNodesAreListedAndGot(t *testing.T) {
 			got := []string{}
 			for _, item := range list.Items {
 				got = append(got, item.Name)
+				if item.Kind != "" {
+					t.Errorf("item %s has kind %q, want none: that of the list is enough", item.Name, item.Kind)
+				}
 			}
 			if diff := cmp.Diff(test.wantNames, got); diff != "" || list.Kind != "NodeOverviewList" {
 				t.Errorf("%s (-want +got):\n%s", list.Kind, diff)

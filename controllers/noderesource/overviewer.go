@@ -3,12 +3,14 @@ package noderesource
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +25,9 @@ import (
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 )
+
+// podsAtATime is how many pods are worth handing to another goroutine.
+const podsAtATime = 1024
 
 // Overviewer lists nodes as co-location sees them, out of the cache of the controller. What thresholds load is judged by it reads from
 // the scheduler's ConfigMap each time. It is safe for concurrent use, and answers on every replica.
@@ -100,13 +105,13 @@ func (o *Overviewer) requests(ctx context.Context) ([]overcommit.PodRequests, er
 		return nil, fmt.Errorf("list pods: %T has no store", informer)
 	}
 	pods := stored.GetStore().List()
-	requests := make([]overcommit.PodRequests, 0, len(pods))
-	for _, object := range pods {
-		if pod, ok := object.(*corev1.Pod); ok {
-			requests = append(requests, overcommit.RequestsOf(pod))
+	requests := make([]overcommit.PodRequests, len(pods))
+	workqueue.ParallelizeUntil(ctx, runtime.GOMAXPROCS(0), len(pods), func(i int) {
+		if pod, ok := pods[i].(*corev1.Pod); ok {
+			requests[i] = overcommit.RequestsOf(pod)
 		}
-	}
-	return requests, nil
+	}, workqueue.WithChunkSize(podsAtATime))
+	return requests, ctx.Err()
 }
 
 // loadArgs are the arguments of LoadAwareScheduling; nil, which stands for the defaults, without a ConfigMap.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -33,7 +34,9 @@ func Prepare(config *rest.Config, options Options) *rest.Config {
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext
 	}
-	config.DisableCompression = config.DisableCompression || loopback(config.Host)
+	if config.DisableCompression = config.DisableCompression || loopback(config.Host); config.DisableCompression {
+		config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return uncompressed{inner} })
+	}
 	config.WarningHandler = rest.NoWarnings{}
 	if options.Warn != nil {
 		config.WarningHandler = warner(options.Warn)
@@ -63,6 +66,20 @@ func loopback(host string) bool {
 	ip := net.ParseIP(server.Hostname())
 	return server.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
+
+// uncompressed says that no answer is to be compressed. Where it is not said, the API server has the servers behind it compress their answers,
+// and decompresses them itself.
+type uncompressed struct{ http.RoundTripper }
+
+// RoundTrip sends a request.
+func (u uncompressed) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Set("Accept-Encoding", "identity")
+	return u.RoundTripper.RoundTrip(request)
+}
+
+// WrappedRoundTripper is what client-go looks through.
+func (u uncompressed) WrappedRoundTripper() http.RoundTripper { return u.RoundTripper }
 
 type warner func(string)
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -62,4 +63,46 @@ func TestWhatIsWrongWithTheConnectionHasACodeOfItsOwn(t *testing.T) {
 			t.Errorf("got %+v", found)
 		}
 	})
+}
+
+// TestAnswersOfThisMachineAreNotCompressed: it would cost more than it saves. The API server has servers behind it compress their answers
+// unless it is told not to.
+func TestAnswersOfThisMachineAreNotCompressed(t *testing.T) {
+	tests := map[string]struct {
+		config rest.Config
+		want   string
+	}{
+		"on this machine":        {rest.Config{Host: "https://127.0.0.1:6443"}, "identity"},
+		"elsewhere":              {rest.Config{Host: "https://10.0.0.1:6443"}, ""},
+		"as the kubeconfig says": {rest.Config{Host: "https://10.0.0.1:6443", DisableCompression: true}, "identity"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			config, got := Prepare(&test.config, Options{}), ""
+			inner := roundTrip(func(request *http.Request) { got = request.Header.Get("Accept-Encoding") })
+			sent := http.RoundTripper(inner)
+			if config.WrapTransport != nil {
+				sent = config.WrapTransport(inner)
+			}
+			request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, config.Host, nil)
+			response, err := sent.RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := response.Body.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if got != test.want || request.Header.Get("Accept-Encoding") != "" {
+				t.Errorf("sent with Accept-Encoding %q, want %q; the caller's has %q", got, test.want, request.Header.Get("Accept-Encoding"))
+			}
+		})
+	}
+}
+
+// roundTrip sees requests and answers nothing.
+type roundTrip func(*http.Request)
+
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) {
+	r(request)
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }

@@ -35,7 +35,10 @@ func (c *clients) nodeOverviews(ctx context.Context, labelSelector string) *diag
 			return nil
 		})
 	}
-	read, err := collect(body, items, func(raw []byte, into *diagnosticsv1alpha1.NodeOverview) error { return json.Unmarshal(raw, into) })
+	read, err := collect(body, items, func(raw []byte, into *diagnosticsv1alpha1.NodeOverview) error {
+		defer func() { into.TypeMeta = kind("NodeOverview") }()
+		return json.Unmarshal(raw, into)
+	})
 	if err != nil || !isList || !whole {
 		return nil
 	}
