@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
 	"testing"
 
 	"k8s.io/klog/v2"
@@ -35,5 +38,28 @@ func TestLogsOfLibrariesStayOffTheTerminal(t *testing.T) {
 	}
 	if leaked, err := io.ReadAll(read); err != nil || len(leaked) > 0 {
 		t.Errorf("on stderr: %q, error %v", leaked, err)
+	}
+}
+
+// initialized is a line of the runtime about a package of this module: what was allocated before main.
+var initialized = regexp.MustCompile(`(?m)^init (koordinator\.sh/koord/\S+) @.*, (\d+) bytes, \d+ allocs$`)
+
+// TestStartingIsLeftToWhatIsAskedFor: most commands are done before a table of the catalogue, say, could be read.
+func TestStartingIsLeftToWhatIsAskedFor(t *testing.T) {
+	const most = 64 << 10 // bytes, of each package
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	found := initialized.FindAllSubmatch(output, -1)
+	if len(found) == 0 {
+		t.Fatalf("the runtime says nothing of the packages:\n%s", output)
+	}
+	for _, line := range found {
+		if bytes, err := strconv.Atoi(string(line[2])); err != nil || bytes > most {
+			t.Errorf("%s allocates %d bytes before main, want at most %d (error %v)", line[1], bytes, most, err)
+		}
 	}
 }

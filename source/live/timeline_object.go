@@ -84,7 +84,7 @@ func namespaceOfEvents(namespace string) string {
 
 // tellRevoked reads the events about pods that left for a quota, which may be of any namespace.
 func (c *clients) tellRevoked(ctx context.Context, in *objects.ObjectSnapshot, gaps *gaps) error {
-	found, err := c.eventsOfReason(ctx, in.Namespace, objects.ReasonQuotaOverused, "which pods of other namespaces left for the quota is unknown", gaps)
+	found, err := c.eventsOfReason(ctx, in.Namespace, objects.ReasonQuotaOverused(), "which pods of other namespaces left for the quota is unknown", gaps)
 	in.Below = objects.EventsOfQuota(in.Name, found)
 	return gaps.lacks(err, "which pods left for the quota is unknown")
 }

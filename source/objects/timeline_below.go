@@ -44,8 +44,9 @@ func EventsBelow(kind, name string, pods []corev1.Pod, events []corev1.Event) []
 	})
 }
 
-// ReasonQuotaOverused is the reason of the event about a pod that had to leave because its quota used more than its runtime.
-var ReasonQuotaOverused = finding.QuotaOverused.Name()
+// ReasonQuotaOverused is the reason of the event about a pod that had to leave because its quota used more than its runtime. It is looked
+// up where it is asked for: reading the catalogue takes longer than most commands have.
+func ReasonQuotaOverused() string { return finding.QuotaOverused.Name() }
 
 // EventsOfQuota keeps the events about pods that left for a quota.
 func EventsOfQuota(name string, events []corev1.Event) []corev1.Event {

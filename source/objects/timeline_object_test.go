@@ -155,7 +155,7 @@ func TestEventsBelow(t *testing.T) {
 
 func TestEventsOfQuota(t *testing.T) {
 	left := func(quota string) corev1.Event {
-		return podEvent("koord-scheduler", ReasonQuotaOverused, "KOORD1211: quota "+quota+" uses more than its runtime: 2 cores too much", 1, 1)
+		return podEvent("koord-scheduler", ReasonQuotaOverused(), "KOORD1211: quota "+quota+" uses more than its runtime: 2 cores too much", 1, 1)
 	}
 	if got := EventsOfQuota("team-a", []corev1.Event{left("team-a"), left("team-ab"), left("a-team-a")}); len(got) != 1 || got[0].Message != left("team-a").Message {
 		t.Errorf("got %v", got)
