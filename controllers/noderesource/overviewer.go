@@ -3,14 +3,12 @@ package noderesource
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,15 +17,13 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
+	"koordinator.sh/koord/decision/core/fanout"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/overview"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/schedulerconfig"
 )
-
-// podsAtATime is how many pods are worth handing to another goroutine.
-const podsAtATime = 1024
 
 // Overviewer lists nodes as co-location sees them, out of the cache of the controller. What thresholds load is judged by it reads from
 // the scheduler's ConfigMap each time. It is safe for concurrent use, and answers on every replica.
@@ -106,12 +102,12 @@ func (o *Overviewer) requests(ctx context.Context) ([]overcommit.PodRequests, er
 	}
 	pods := stored.GetStore().List()
 	requests := make([]overcommit.PodRequests, len(pods))
-	workqueue.ParallelizeUntil(ctx, runtime.GOMAXPROCS(0), len(pods), func(i int) {
+	fanout.Each(len(pods), func(i int) {
 		if pod, ok := pods[i].(*corev1.Pod); ok {
 			requests[i] = overcommit.RequestsOf(pod)
 		}
-	}, workqueue.WithChunkSize(podsAtATime))
-	return requests, ctx.Err()
+	})
+	return requests, nil
 }
 
 // loadArgs are the arguments of LoadAwareScheduling; nil, which stands for the defaults, without a ConfigMap.

@@ -11,6 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/decision/core/fanout"
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
@@ -140,7 +141,7 @@ func evaluate(in *PodSnapshot, policy *loadaware.Policy) [][]refusals.Refusal {
 	index, pod := in.byNode(), nodefit.NewPod(in.Pod)
 	estimate := policy.Estimate(in.Pod)
 	refused := make([][]refusals.Refusal, len(in.Nodes))
-	for i := range in.Nodes {
+	fanout.Each(len(in.Nodes), func(i int) {
 		node := &in.Nodes[i]
 		on := index[node.Name]
 		if on == nil {
@@ -152,7 +153,7 @@ func evaluate(in *PodSnapshot, policy *loadaware.Policy) [][]refusals.Refusal {
 				refused[i] = append(refused[i], r)
 			}
 		}
-	}
+	})
 	return refused
 }
 
@@ -172,11 +173,12 @@ func load(policy *loadaware.Policy, estimate loadaware.Estimate, node *corev1.No
 	for _, pod := range on.pods {
 		input.Assigned = append(input.Assigned, loadaware.AssignedPod{Pod: pod, AssignedAt: scheduledAt(pod)})
 	}
-	trace := &loadaware.Trace{}
-	verdict := loadaware.Filter(loadaware.Input{Policy: policy, Node: policy.Observe(input), Pod: estimate, Now: now}, trace)
-	if verdict.Passed() {
+	filtered := loadaware.Input{Policy: policy, Node: policy.Observe(input), Pod: estimate, Now: now}
+	if loadaware.Filter(filtered, nil).Passed() {
 		return refusals.Refusal{}, false
 	}
+	trace := &loadaware.Trace{}
+	verdict := loadaware.Filter(filtered, trace)
 	return refusals.Refusal{
 		Plugin: loadaware.PluginName, Code: verdict.Code, Final: true, Reason: verdict.Reason(), Phrase: verdict.Phrase(), Distance: verdict.Distance(),
 		Describe: func() (string, []diagnosticsv1alpha1.Term) { return trace.Message(verdict), trace.Operands(verdict) },

@@ -1,10 +1,8 @@
 package overview
 
 import (
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/configmerge"
+	"koordinator.sh/koord/decision/core/fanout"
 	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/core/podrequest"
 	"koordinator.sh/koord/decision/core/unknown"
@@ -54,7 +53,7 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 	}
 	unjudged := in.Unknown.Because(unknown.NodeMetrics, unknown.SchedulerConfiguration)
 	var unjudgeable atomic.Int64
-	each(len(in.Nodes), func(i int) {
+	fanout.Each(len(in.Nodes), func(i int) {
 		node := &in.Nodes[i]
 		input := overcommit.NodeInput{Node: node, Metric: metricOf[node.Name], Now: in.Now, Unknown: in.Unknown}
 		if in.Config != nil {
@@ -76,23 +75,6 @@ func Nodes(in NodesInput) *diagnosticsv1alpha1.NodeOverviewList {
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.NodeOverview) int { return strings.Compare(a.Name, b.Name) })
 	return list
-}
-
-// share is how many nodes are worth a goroutine.
-const share = 256
-
-// each calls do for every index below n, on all CPUs where there are many.
-func each(n int, do func(int)) {
-	part := max(share, (n+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
-	var group sync.WaitGroup
-	for begin := 0; begin < n; begin += part {
-		group.Go(func() {
-			for i := begin; i < min(begin+part, n); i++ {
-				do(i)
-			}
-		})
-	}
-	group.Wait()
 }
 
 // nodeRow is one node's row. The load is what loadaware.NodeLoad says of it.

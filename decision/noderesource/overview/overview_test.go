@@ -304,7 +304,7 @@ func TestLoadIsUnknownWhereItIsJudgedByPercentilesThatAreNotRead(t *testing.T) {
 
 // TestManyNodesAreEachWhatTheyAreAlone: where there are many, several are looked at at the same time.
 func TestManyNodesAreEachWhatTheyAreAlone(t *testing.T) {
-	const count = 3*share + 1
+	const count = 1000
 	in := NodesInput{Now: noon}
 	for n := range count {
 		node := testNode(fmt.Sprintf("node-%04d", count-n))
