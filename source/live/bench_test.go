@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live/livetest"
@@ -52,6 +53,29 @@ func benchmarkNodes(b *testing.B, query source.NodeQuery) {
 		}
 		if balance := list.Items[7].Balance; (balance != nil) != query.Balance {
 			b.Fatalf("balance %+v", balance)
+		}
+	}
+}
+
+// BenchmarkExplainPod1000 explains a pod that no node has room for, without koord-scheduler.
+func BenchmarkExplainPod1000(b *testing.B) {
+	server := largeCluster(1000, 20)
+	waiting := largePod("waiting", "")
+	waiting.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	waiting.Spec.Containers[0].Resources.Requests = resources("30", "1Gi")
+	server.Pods = append(server.Pods, waiting)
+	ask := func(s *Source) error {
+		answer, err := s.ExplainPod(b.Context(), "default", "waiting", diagnosticsv1alpha1.PodExplanationSpec{})
+		if err == nil && answer.Status.NodesTotal != 1000 {
+			err = fmt.Errorf("unexpected answer: %+v", answer.Status)
+		}
+		return err
+	}
+	config := replayed(b, server, ask)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := ask(New(clientConfig(config), Options{})); err != nil {
+			b.Fatal(err)
 		}
 	}
 }

@@ -63,35 +63,35 @@ func (c *clients) nodes(ctx context.Context, by selection) ([]corev1.Node, error
 	})
 }
 
-// pods lists pods without what drop leaves out.
+// pods lists pods without what drop leaves out. They share what they have in common: see podDecoder.
 func (c *clients) pods(ctx context.Context, by selection, drop dropped) ([]corev1.Pod, error) {
 	r := request{verb: "list", resource: "pods", namespace: by.namespace}
-	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *corev1.Pod) error {
-		return unmarshal(raw, drop, into)
-	})
+	return list(ctx, c.core, r, by, splitProtobuf, (&podDecoder{drop: drop}).decode)
 }
 
 // members lists the pods of gangs, without what drop leaves out. Of the others, which are most, no more is decoded than what tells them apart.
 func (c *clients) members(ctx context.Context, by selection, drop dropped) ([]corev1.Pod, error) {
 	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	every, members := &podDecoder{drop: podMemberDrop}, &podDecoder{drop: drop}
 	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *corev1.Pod) error {
 		var pod corev1.Pod
-		if err := unmarshal(raw, podMemberDrop, &pod); err != nil {
+		if err := every.decode(raw, &pod); err != nil {
 			return err
 		}
 		if _, member := gang.KeyOf(&pod); !member {
 			return errLeftOut
 		}
-		return unmarshal(raw, drop, into)
+		return members.decode(raw, into)
 	})
 }
 
 // podRequests lists what pods request.
 func (c *clients) podRequests(ctx context.Context, by selection) ([]overcommit.PodRequests, error) {
 	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	decoder := &podDecoder{drop: podBriefDrop}
 	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *overcommit.PodRequests) error {
 		pod := &corev1.Pod{}
-		err := unmarshal(raw, podBriefDrop, pod)
+		err := decoder.decode(raw, pod)
 		*into = overcommit.RequestsOf(pod)
 		return err
 	})
@@ -100,9 +100,10 @@ func (c *clients) podRequests(ctx context.Context, by selection) ([]overcommit.P
 // podRows lists pods as the rows of an overview.
 func (c *clients) podRows(ctx context.Context, by selection) ([]diagnosticsv1alpha1.PodOverview, error) {
 	r := request{verb: "list", resource: "pods", namespace: by.namespace}
+	decoder := &podDecoder{drop: podRowDrop}
 	return list(ctx, c.core, r, by, splitProtobuf, func(raw []byte, into *diagnosticsv1alpha1.PodOverview) error {
 		pod := &corev1.Pod{}
-		err := unmarshal(raw, podListDrop, pod)
+		err := decoder.decode(raw, pod)
 		*into = overview.PodOf(pod)
 		return err
 	})

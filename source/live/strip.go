@@ -54,6 +54,13 @@ var (
 		2: podBriefDrop[2],
 		3: numbers(5, 6, 12, 13, 16).with(8, containerStateDrop).with(10, containerStateDrop),
 	}
+	// pod as a row of an overview needs it: podListDrop without what changes while a pod runs and no row shows, which is times, restarts and
+	// whether its containers are ready.
+	podRowDrop = dropped{
+		1: podListDrop[1],
+		2: podListDrop[2],
+		3: numbers(5, 6, 7, 12, 13, 16).with(2, numbers(3, 4)).with(8, containerRowDrop).with(10, containerRowDrop),
+	}
 	// pod as what says which job it runs and how far that is: podListDrop with the names of owners.
 	podJobDrop = dropped{1: metadataDrop, 2: podListDrop[2], 3: podListDrop[3]}
 	// pod as what says to which gang it belongs: its labels, annotations and scheduling group.
@@ -65,41 +72,69 @@ var (
 	}
 	// container status with its state, of which a list of pods shows the reason.
 	containerStateDrop = numbers(3, 6, 7, 8, 12, 13)
+	// container status of which a row shows the reason.
+	containerRowDrop   = numbers(3, 4, 5, 6, 7, 8, 9, 12, 13).with(2, dropped{2: numbers(1)})
 	containerBriefDrop = numbers(2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22)
 	// node without images and volumes.
 	nodeDrop = dropped{1: metadataDrop, 3: numbers(8, 9, 10)}
 )
 
+// field is one field of a message as it is encoded.
+type field struct {
+	number protowire.Number
+	kind   protowire.Type
+	// bytes of all of it, of which the first ones are the tag.
+	bytes []byte
+	tag   int
+}
+
+func cutField(message []byte) (field, error) {
+	number, kind, tag := protowire.ConsumeTag(message)
+	if tag < 0 {
+		return field{}, fmt.Errorf("read a field's tag: %w", protowire.ParseError(tag))
+	}
+	length := protowire.ConsumeFieldValue(number, kind, message[tag:])
+	if length < 0 {
+		return field{}, fmt.Errorf("read field %d: %w", number, protowire.ParseError(length))
+	}
+	return field{number: number, kind: kind, bytes: message[:tag+length], tag: tag}, nil
+}
+
 // strip appends a message to into, without the dropped fields. It allocates nothing but the growth of into: an inner
 // message is written in place, its shorter length padded to the room of the longer one, which protobuf allows.
 func strip(into, message []byte, drop dropped) ([]byte, error) {
 	for len(message) > 0 {
-		number, kind, tag := protowire.ConsumeTag(message)
-		if tag < 0 {
-			return nil, fmt.Errorf("read a field's tag: %w", protowire.ParseError(tag))
+		next, err := cutField(message)
+		if err != nil {
+			return nil, err
 		}
-		length := protowire.ConsumeFieldValue(number, kind, message[tag:])
-		if length < 0 {
-			return nil, fmt.Errorf("read field %d: %w", number, protowire.ParseError(length))
+		if into, err = next.strip(into, drop); err != nil {
+			return nil, err
 		}
-		inner, named := drop[number]
-		switch {
-		case !named:
-			into = append(into, message[:tag+length]...)
-		case len(inner) > 0 && kind == protowire.BytesType:
-			value, _ := protowire.ConsumeBytes(message[tag:])
-			into = append(into, message[:tag]...)
-			start := len(into)
-			into = protowire.AppendVarint(into, uint64(len(value)))
-			body := len(into)
-			var err error
-			if into, err = strip(into, value, inner); err != nil {
-				return nil, err
-			}
-			padLength(into[start:body], len(into)-body)
-		}
-		message = message[tag+length:]
+		message = message[len(next.bytes):]
 	}
+	return into, nil
+}
+
+// strip appends the field to into, unless it is dropped.
+func (f *field) strip(into []byte, drop dropped) ([]byte, error) {
+	inner, named := drop[f.number]
+	if !named {
+		return append(into, f.bytes...), nil
+	}
+	if len(inner) == 0 || f.kind != protowire.BytesType {
+		return into, nil
+	}
+	value, _ := protowire.ConsumeBytes(f.bytes[f.tag:])
+	into = append(into, f.bytes[:f.tag]...)
+	start := len(into)
+	into = protowire.AppendVarint(into, uint64(len(value)))
+	body := len(into)
+	into, err := strip(into, value, inner)
+	if err != nil {
+		return nil, err
+	}
+	padLength(into[start:body], len(into)-body)
 	return into, nil
 }
 
