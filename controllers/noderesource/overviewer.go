@@ -17,7 +17,6 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/controllers/sloconfig"
-	"koordinator.sh/koord/decision/core/fanout"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/overview"
@@ -37,6 +36,8 @@ type Overviewer struct {
 	Namespace string
 	Config    *sloconfig.Store
 	Clock     clock.PassiveClock
+
+	pods podRequests
 }
 
 // NodeOverviews lists the nodes that the selector matches, or the one with the name unless that is empty. It is ServiceUnavailable
@@ -100,14 +101,7 @@ func (o *Overviewer) requests(ctx context.Context) ([]overcommit.PodRequests, er
 	if !ok {
 		return nil, fmt.Errorf("list pods: %T has no store", informer)
 	}
-	pods := stored.GetStore().List()
-	requests := make([]overcommit.PodRequests, len(pods))
-	fanout.Each(len(pods), func(i int) {
-		if pod, ok := pods[i].(*corev1.Pod); ok {
-			requests[i] = overcommit.RequestsOf(pod)
-		}
-	})
-	return requests, nil
+	return o.pods.of(stored.GetStore().List()), nil
 }
 
 // loadArgs are the arguments of LoadAwareScheduling; nil, which stands for the defaults, without a ConfigMap.
