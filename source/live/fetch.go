@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -123,6 +124,17 @@ func (c *clients) metrics(ctx context.Context, by selection, drop func() dropped
 	r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodemetrics"}
 	return list(ctx, c.slo, r, by, splitJSON, func(raw []byte, into *slov1alpha1.NodeMetric) error {
 		return unmarshalJSON(raw, drop(), into)
+	})
+}
+
+// podUses lists what the pods of nodes use.
+func (c *clients) podUses(ctx context.Context, by selection, now time.Time) ([]overview.NodeUses, error) {
+	r := request{verb: "list", group: slov1alpha1.GroupVersion.Group, resource: "nodemetrics"}
+	return list(ctx, c.slo, r, by, splitJSON, func(raw []byte, into *overview.NodeUses) error {
+		metric := &slov1alpha1.NodeMetric{}
+		err := unmarshalJSON(raw, metricBriefDrop, metric)
+		*into = overview.UsesOf(metric, now)
+		return err
 	})
 }
 

@@ -128,15 +128,16 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 		return nil, err
 	}
 	var (
-		gaps    gaps
-		pods    []diagnosticsv1alpha1.PodOverview
-		metrics []slov1alpha1.NodeMetric
+		gaps gaps
+		pods []diagnosticsv1alpha1.PodOverview
+		uses []overview.NodeUses
 	)
 	by := selection{namespace: query.Namespace, labels: query.LabelSelector, fields: equals("spec.nodeName", query.NodeName)}
 	if len(query.Names) == 1 && query.NodeName == "" {
 		by.fields = equals("metadata.name", query.Names[0])
 	}
 	by.fields = both(query.FieldSelector, by.fields)
+	now := s.options.Clock.Now()
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		pods, err = c.podRows(groupContext, by)
@@ -144,7 +145,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	})
 	if !query.NoUse {
 		group.Go(func() (err error) {
-			metrics, err = c.metrics(groupContext, selection{fields: equals("metadata.name", query.NodeName)}, always(metricBriefDrop))
+			uses, err = c.podUses(groupContext, selection{fields: equals("metadata.name", query.NodeName)}, now)
 			return gaps.note(err, unknown.NodeMetrics, "what is used is unknown")
 		})
 	}
@@ -159,7 +160,7 @@ func (s *Source) Pods(ctx context.Context, query source.PodQuery) (*diagnosticsv
 	}); err != nil {
 		return nil, err
 	}
-	list := overview.Pods(overview.PodsInput{Rows: pods, Metrics: metrics, Unknown: gaps.unknown(), Now: s.options.Clock.Now()})
+	list := overview.Pods(overview.PodsInput{Rows: pods, Uses: uses, Unknown: gaps.unknown()})
 	list.Incomplete = append(list.Incomplete, gaps.all()...)
 	return list, nil
 }

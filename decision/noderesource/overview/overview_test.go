@@ -123,15 +123,22 @@ func TestUseOfAnAmplifiedNodeComparesWithWhatItHas(t *testing.T) {
 	}
 }
 
+func usesOf(metrics ...slov1alpha1.NodeMetric) []NodeUses {
+	var uses []NodeUses
+	for i := range metrics {
+		uses = append(uses, UsesOf(&metrics[i], noon))
+	}
+	return uses
+}
+
 func TestPodsShowTheTierTheyConsume(t *testing.T) {
 	unlimited := pod("unlimited", 9500, resources("cpu", "1"))
 	unlimited.Spec.Containers[0].Resources.Limits = nil
 	pending := pod("a-pending", 5500, resources("kubernetes.io/batch-cpu", "500"))
 	pending.Spec.NodeName = ""
 	list := Pods(PodsInput{
-		Rows:    rowsOf(unlimited, pod("spark", 5500, resources("kubernetes.io/batch-cpu", "3000")), pending),
-		Metrics: []slov1alpha1.NodeMetric{metric("node-a", 10*time.Second, podUse("spark", "2500m", "3Gi"))},
-		Now:     noon,
+		Rows: rowsOf(unlimited, pod("spark", 5500, resources("kubernetes.io/batch-cpu", "3000")), pending),
+		Uses: usesOf(metric("node-a", 10*time.Second, podUse("spark", "2500m", "3Gi"))),
 	})
 	type row struct {
 		Name, Band string
@@ -176,7 +183,7 @@ func BenchmarkOverview(b *testing.B) {
 	})
 	b.Run("pods", func(b *testing.B) {
 		for b.Loop() {
-			Pods(PodsInput{Rows: rowsOf(pods...), Metrics: metrics, Now: noon})
+			Pods(PodsInput{Rows: rowsOf(pods...), Uses: usesOf(metrics...)})
 		}
 	})
 }

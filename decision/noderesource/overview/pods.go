@@ -20,25 +20,23 @@ import (
 type PodsInput struct {
 	// Rows as PodOf makes them, in any order. They become those of the list.
 	Rows []diagnosticsv1alpha1.PodOverview
-	// Metrics of at least the nodes the pods run on.
-	Metrics []slov1alpha1.NodeMetric
+	// Uses of at least the nodes the pods run on, as UsesOf makes them.
+	Uses []NodeUses
 	// Unknown are the inputs that could not be read.
 	Unknown unknown.Inputs
-	Now     time.Time
 }
 
 // Pods is one row for each pod, ordered by namespace and name.
 func Pods(in PodsInput) *diagnosticsv1alpha1.PodOverviewList {
-	measured := usesByNode(in.Metrics, in.Now)
+	measured := usesByNode(in.Uses)
 	list := &diagnosticsv1alpha1.PodOverviewList{TypeMeta: typeMeta("PodOverviewList"), Items: in.Rows, Unknown: in.Unknown.List()}
 	if list.Items == nil {
 		list.Items = []diagnosticsv1alpha1.PodOverview{} // an empty list is not null
 	}
 	for i := range list.Items {
 		row := &list.Items[i]
-		uses := measured[row.NodeName]
-		if used, ok := uses.pods[podName{row.Namespace, row.Name}]; ok {
-			row.CPU.Used, row.Memory.Used, row.ObservedAt = new(used.MilliCPU), new(used.Memory), uses.observedAt
+		if used, observedAt := measured[row.NodeName].of(row.Namespace, row.Name); used != nil {
+			row.CPU.Used, row.Memory.Used, row.ObservedAt = &used.MilliCPU, &used.Memory, observedAt
 		}
 	}
 	slices.SortFunc(list.Items, func(a, b diagnosticsv1alpha1.PodOverview) int {
@@ -47,27 +45,40 @@ func Pods(in PodsInput) *diagnosticsv1alpha1.PodOverviewList {
 	return list
 }
 
-// nodeUses is what the pods of one node use, and when that was observed.
-type nodeUses struct {
+// NodeUses is what the pods of one node use, and when that was observed. It takes a tenth of the memory of the NodeMetric.
+type NodeUses struct {
+	node       string
 	observedAt *metav1.Time
-	pods       map[podName]podrequest.Amount
+	pods       map[podName]*podrequest.Amount
 }
 
 type podName struct{ namespace, name string }
 
-// usesByNode reads the measurements that may be believed.
-func usesByNode(metrics []slov1alpha1.NodeMetric, now time.Time) map[string]nodeUses {
-	out := make(map[string]nodeUses, len(metrics))
-	for i := range metrics {
-		uses := nodeUses{observedAt: metrics[i].Status.UpdateTime, pods: make(map[podName]podrequest.Amount, len(metrics[i].Status.PodsMetric))}
-		facts := overcommit.EachPodUse(&metrics[i], now, func(info *slov1alpha1.PodMetricInfo, used podrequest.Amount) {
-			uses.pods[podName{info.Namespace, info.Name}] = used
-		})
-		if facts.State == diagnosticsv1alpha1.MetricFresh || facts.State == diagnosticsv1alpha1.MetricStale {
-			out[metrics[i].Name] = uses
-		}
+// UsesOf reads a NodeMetric. Measurements that may not be believed are left out.
+func UsesOf(metric *slov1alpha1.NodeMetric, now time.Time) NodeUses {
+	uses := NodeUses{node: metric.Name, observedAt: metric.Status.UpdateTime, pods: make(map[podName]*podrequest.Amount, len(metric.Status.PodsMetric))}
+	amounts := make([]podrequest.Amount, 0, len(metric.Status.PodsMetric))
+	overcommit.EachPodUse(metric, now, func(info *slov1alpha1.PodMetricInfo, used podrequest.Amount) {
+		amounts = append(amounts, used)
+		uses.pods[podName{info.Namespace, info.Name}] = &amounts[len(amounts)-1]
+	})
+	return uses
+}
+
+func usesByNode(uses []NodeUses) map[string]*NodeUses {
+	byNode := make(map[string]*NodeUses, len(uses))
+	for i := range uses {
+		byNode[uses[i].node] = &uses[i]
 	}
-	return out
+	return byNode
+}
+
+// of is what one pod uses, and when that was observed; nil where that is not known.
+func (u *NodeUses) of(namespace, name string) (*podrequest.Amount, *metav1.Time) {
+	if u == nil {
+		return nil, nil
+	}
+	return u.pods[podName{namespace, name}], u.observedAt
 }
 
 // PodOf is a pod's row without what it uses. It takes a tenth of the memory of the pod.

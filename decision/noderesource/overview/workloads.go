@@ -33,17 +33,20 @@ type WorkloadsInput struct {
 
 // Workloads is one row for each workload, or for each group of pods, ordered by namespace and name.
 func Workloads(in WorkloadsInput) *diagnosticsv1alpha1.WorkloadOverviewList {
-	measured, rows := usesByNode(in.Metrics, in.Now), map[string]*diagnosticsv1alpha1.WorkloadOverview{}
+	uses := make([]NodeUses, len(in.Metrics))
+	for i := range in.Metrics {
+		uses[i] = UsesOf(&in.Metrics[i], in.Now)
+	}
+	measured, rows := usesByNode(uses), map[string]*diagnosticsv1alpha1.WorkloadOverview{}
 	owners, recommended := ownersOf(in.Pods), recommendedFor(in.Recommendations)
 	for i := range in.Pods {
 		pod := &in.Pods[i]
 		owner := owners.workload(pod)
 		row := rowOf(rows, in.Groups, pod, owner)
-		uses := measured[pod.Spec.NodeName]
-		used, known := uses.pods[podName{pod.Namespace, pod.Name}]
-		count(row, pod, used, known)
-		if known && (row.ObservedAt == nil || uses.observedAt.Before(row.ObservedAt)) {
-			row.ObservedAt = uses.observedAt
+		used, observedAt := measured[pod.Spec.NodeName].of(pod.Namespace, pod.Name)
+		count(row, pod, used)
+		if used != nil && (row.ObservedAt == nil || observedAt.Before(row.ObservedAt)) {
+			row.ObservedAt = observedAt
 		}
 		if target, there := recommended[recommendedName{pod.Namespace, owner.Kind, owner.Name}]; there {
 			row.CPU.Recommended = plus(row.CPU.Recommended, target.MilliCPU)
@@ -62,8 +65,8 @@ func Workloads(in WorkloadsInput) *diagnosticsv1alpha1.WorkloadOverviewList {
 	return list
 }
 
-// count adds a pod to its row.
-func count(row *diagnosticsv1alpha1.WorkloadOverview, pod *corev1.Pod, used podrequest.Amount, measured bool) {
+// count adds a pod to its row, with what it uses where that is known.
+func count(row *diagnosticsv1alpha1.WorkloadOverview, pod *corev1.Pod, used *podrequest.Amount) {
 	row.Pods++
 	if pod.Spec.NodeName == "" {
 		row.Waiting++
@@ -71,7 +74,7 @@ func count(row *diagnosticsv1alpha1.WorkloadOverview, pod *corev1.Pod, used podr
 	requests := podrequest.Of(pod).Requests
 	request(&row.CPU, requests.Plain.MilliCPU, requests.Mid.MilliCPU, requests.Batch.MilliCPU)
 	request(&row.Memory, requests.Plain.Memory, requests.Mid.Memory, requests.Batch.Memory)
-	if !measured {
+	if used == nil {
 		return
 	}
 	row.Measured++
