@@ -27,15 +27,19 @@ const (
 )
 
 // Ports of koord-manager on loopback, in the place of the default ones, which something else may use.
-type Ports struct{ metrics, health, diagnostics, webhooks int }
+type Ports struct {
+	metrics, health, diagnostics, webhooks int
+	// Scheduler is where it looks for koord-scheduler's diagnostics.
+	Scheduler int
+}
 
 // Install installs the system into a control plane as a user does, but for the processes.
 func Install(ctx context.Context, plane *controlplane.ControlPlane) (Ports, error) {
-	free, err := process.FreePorts(4)
+	free, err := process.FreePorts(5)
 	if err != nil {
 		return Ports{}, err
 	}
-	p := Ports{free[0], free[1], free[2], free[3]}
+	p := Ports{free[0], free[1], free[2], free[3], free[4]}
 	answer, err := plane.Sandbox.Koordctl(ctx, "install", "--set", "workloads.enabled=false", "--set", "manager.service.externalName=localhost",
 		"--set", fmt.Sprintf("manager.service.port=%d", p.diagnostics), "--set", fmt.Sprintf("manager.service.webhookPort=%d", p.webhooks))
 	if err == nil && answer.Code != 0 {
@@ -63,7 +67,8 @@ func Start(ctx context.Context, plane *controlplane.ControlPlane, program string
 		fmt.Sprintf("--metrics-bind-address=127.0.0.1:%d", p.metrics),
 		fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", p.health),
 		"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", p.diagnostics),
-		"--webhook-bind-address=127.0.0.1", fmt.Sprintf("--webhook-port=%d", p.webhooks), fmt.Sprintf("--webhook-service-port=%d", p.webhooks))
+		"--webhook-bind-address=127.0.0.1", fmt.Sprintf("--webhook-port=%d", p.webhooks), fmt.Sprintf("--webhook-service-port=%d", p.webhooks),
+		fmt.Sprintf("--scheduler-endpoint=https://127.0.0.1:%d", p.Scheduler))
 	if err != nil {
 		return nil, err
 	}

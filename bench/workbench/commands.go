@@ -30,18 +30,15 @@ func commands(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		{chosen.koordctl, "top", "pods", "-A"},
 		{chosen.koordctl, "why", "pod/" + waitingPod, "-n", namespace},
 		{chosen.koordctl, "why", "node/" + nodeName(0)},
+		{chosen.koordctl, "why", "quota/" + quotaName, "-n", namespace},
 	}
-	costs := make([][]cost, len(lines))
-	for run := range chosen.runs + 1 {
-		for i, line := range lines {
-			one, err := costOf(ctx, plane, line)
-			if err != nil {
-				return err
-			}
-			if run > 0 { // the first reads the program from disk
-				costs[i] = append(costs[i], one)
-			}
-		}
+	lines = slices.DeleteFunc(lines, func(line []string) bool { return !chosen.measures(shown(chosen, line)) })
+	if len(lines) == 0 {
+		return nil
+	}
+	costs, err := turns(ctx, plane, chosen.runs, lines)
+	if err != nil {
+		return err
 	}
 	reference := median(costs[0])
 	fmt.Printf("| command, median of %d | wall time | CPU time | peak memory | of kubectl top nodes: wall | memory |\n| --- | ---: | ---: | ---: | ---: | ---: |\n", chosen.runs)
@@ -50,8 +47,24 @@ func commands(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		fmt.Printf("| `%s` | %.2f s | %.2f s | %.0f MiB | %.2f | %.2f |\n", shown(chosen, line), of.wall.Seconds(), of.cpu.Seconds(), of.peak,
 			of.wall.Seconds()/reference.wall.Seconds(), of.peak/reference.peak)
 	}
-	fmt.Println()
 	return nil
+}
+
+// turns runs each command some times, one after the other.
+func turns(ctx context.Context, plane *controlplane.ControlPlane, runs int, lines [][]string) ([][]cost, error) {
+	costs := make([][]cost, len(lines))
+	for run := range runs + 1 {
+		for i, line := range lines {
+			one, err := costOf(ctx, plane, line)
+			if err != nil {
+				return nil, err
+			}
+			if run > 0 { // the first reads the program from disk
+				costs[i] = append(costs[i], one)
+			}
+		}
+	}
+	return costs, nil
 }
 
 // shown is a command line without the folder of its program.

@@ -13,13 +13,9 @@ import (
 	"koordinator.sh/koord/bench/koordmanager"
 )
 
-// startManager installs the system and runs koord-manager, until every node is in the list that it answers with.
-func startManager(ctx context.Context, plane *controlplane.ControlPlane, chosen settings) (*koordmanager.Manager, error) {
+// startManager runs koord-manager, until every node is in the list that it answers with.
+func startManager(ctx context.Context, plane *controlplane.ControlPlane, ports koordmanager.Ports, chosen settings) (*koordmanager.Manager, error) {
 	fmt.Fprintln(os.Stderr, "starting koord-manager")
-	ports, err := koordmanager.Install(ctx, plane)
-	if err != nil {
-		return nil, err
-	}
 	manager, err := koordmanager.Start(ctx, plane, chosen.manager, ports)
 	if err != nil {
 		return nil, err

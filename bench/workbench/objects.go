@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
+	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/bench/controlplane"
 )
@@ -41,11 +42,19 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	quota := &schedulingsigsv1alpha1.ElasticQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: quotaName}}
+	quota.Spec.Max = batchAmounts(batchMilliCPU*chosen.nodes, batchMiB*chosen.nodes)
+	quota.Spec.Min = batchAmounts(batchMilliCPU, batchMiB)
+	if err := plane.CreateQuota(ctx, quota, metav1.CreateOptions{}); err != nil {
+		return err
+	}
 	service, err := plane.CreateRunningPod(ctx, newPod("service", "koord-prod", extension.QoSLS, amounts(nodeMilliCPU*7/10/chosen.pods, nodeMiB*7/10/chosen.pods)))
 	if err != nil {
 		return err
 	}
-	batch, err := plane.CreateRunningPod(ctx, newPod("batch", "koord-batch", extension.QoSBE, batchAmounts(batchMilliCPU/chosen.pods, batchMiB/chosen.pods)))
+	inQuota := newPod("batch", "koord-batch", extension.QoSBE, batchAmounts(batchMilliCPU/chosen.pods, batchMiB/chosen.pods))
+	inQuota.Labels[extension.LabelQuotaName] = quotaName
+	batch, err := plane.CreateRunningPod(ctx, inQuota)
 	if err != nil {
 		return err
 	}
@@ -75,6 +84,9 @@ func populate(ctx context.Context, plane *controlplane.ControlPlane, chosen sett
 		return store.WriteNodeMetric(ctx, metric)
 	})
 }
+
+// quotaName is the quota of the batch pods.
+const quotaName = "team"
 
 // waitingPod is the name of a pod that fits on no node.
 const waitingPod = "waits"

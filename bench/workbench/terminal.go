@@ -19,11 +19,16 @@ import (
 )
 
 // screens are the pages that the terminal interface is left alone on, by the command that leads there, and a text that they have once their
-// data is there.
-var screens = []struct{ name, command, ready string }{
-	{"dashboard", "", "node-"},
-	{"nodes", ":nodes\r", nodeName(0)},
-	{"pods", ":pods all\r", nodeName(0) + "-pod-0"},
+// data is there. In a list, keys move the selection.
+var screens = []screen{
+	{"dashboard", "", "node-", false},
+	{"nodes", ":nodes\r", nodeName(0), true},
+	{"pods", ":pods all\r", nodeName(0) + "-pod-0", true},
+}
+
+type screen struct {
+	name, command, ready string
+	list                 bool
 }
 
 // settling is what the terminal interface is given to ask all that a screen asks for at first.
@@ -34,16 +39,19 @@ const readyTimeout = 2 * time.Minute
 
 // terminal measures the terminal interface on each of its screens: the first frame, the first with data, and what it costs when nobody types.
 func terminal(ctx context.Context, plane *controlplane.ControlPlane, chosen settings) error {
-	fmt.Println("| screen | first frame | with data | idle CPU | resident memory | peak |\n| --- | ---: | ---: | ---: | ---: | ---: |")
-	for _, screen := range screens {
-		if err := measureScreen(ctx, plane, chosen, screen.name, screen.command, screen.ready); err != nil {
-			return fmt.Errorf("screen %s: %w", screen.name, err)
+	fmt.Println("| screen | first frame | with data | key to frame, p50 | p99 | idle CPU | resident memory | peak |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+	for _, s := range screens {
+		if !chosen.measures(s.name) {
+			continue
+		}
+		if err := measureScreen(ctx, plane, chosen, s); err != nil {
+			return fmt.Errorf("screen %s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-func measureScreen(ctx context.Context, plane *controlplane.ControlPlane, chosen settings, name, command, ready string) (err error) {
+func measureScreen(ctx context.Context, plane *controlplane.ControlPlane, chosen settings, s screen) (err error) {
 	began := time.Now()
 	t, err := openTerminal(ctx, plane, chosen.koordctl)
 	if err != nil {
@@ -54,18 +62,24 @@ func measureScreen(ctx context.Context, plane *controlplane.ControlPlane, chosen
 		return err
 	}
 	first := time.Since(began)
-	if command != "" {
+	if s.command != "" {
 		began = time.Now()
-		if err := t.enter(command); err != nil {
+		if err := t.enter(s.command); err != nil {
 			return err
 		}
 	}
-	if err := t.await(ctx, func(output []byte) bool { return bytes.Contains(output, []byte(ready)) }); err != nil {
+	if err := t.await(ctx, func(output []byte) bool { return bytes.Contains(output, []byte(s.ready)) }); err != nil {
 		return err
 	}
 	data := time.Since(began)
 	if _, err := t.idle(ctx, settling); err != nil {
 		return err
+	}
+	frames := "- | -"
+	if s.list {
+		if frames, err = t.frames(ctx); err != nil {
+			return err
+		}
 	}
 	idle, err := t.idle(ctx, chosen.idle)
 	if err != nil {
@@ -75,7 +89,7 @@ func measureScreen(ctx context.Context, plane *controlplane.ControlPlane, chosen
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %s | %d ms | %.2f s | %.1f%% | %.0f MiB | %.0f MiB |\n", name, first.Milliseconds(), data.Seconds(), idle*100, resident, peak)
+	fmt.Printf("| %s | %d ms | %.2f s | %s | %.1f%% | %.0f MiB | %.0f MiB |\n", s.name, first.Milliseconds(), data.Seconds(), frames, idle*100, resident, peak)
 	return nil
 }
 
@@ -86,6 +100,8 @@ type session struct {
 
 	mutex  sync.Mutex
 	output []byte
+	// drawn is when the first of the output came.
+	drawn time.Time
 	// done is closed when the terminal has no more to read.
 	done chan struct{}
 }
@@ -109,6 +125,9 @@ func (t *session) read() {
 	for {
 		n, err := t.file.Read(buffer)
 		t.mutex.Lock()
+		if len(t.output) == 0 {
+			t.drawn = time.Now()
+		}
 		t.output = append(t.output, buffer[:n]...)
 		t.mutex.Unlock()
 		if err != nil {
@@ -149,6 +168,42 @@ func (t *session) await(ctx context.Context, enough func([]byte) bool) error {
 		}
 	}
 }
+
+const (
+	// keys are typed one after the other, each this long after the frame of the one before, which is not in step with anything that the
+	// program does by itself.
+	keys, keyPause = 300, 53 * time.Millisecond
+	// down and up move the selection of a list.
+	down, up = "j", "k"
+)
+
+// frames are the median and the p99 of the times from a key to the first of what is drawn for it, as cells of the table.
+func (t *session) frames(ctx context.Context) (string, error) {
+	times := make([]time.Duration, keys)
+	for i := range times {
+		key := down
+		if i%2 == 1 {
+			key = up
+		}
+		if _, err := t.idle(ctx, keyPause); err != nil {
+			return "", err
+		}
+		began := time.Now()
+		if err := t.enter(key); err != nil {
+			return "", err
+		}
+		if err := t.await(ctx, func(output []byte) bool { return len(output) > 0 }); err != nil {
+			return "", fmt.Errorf("key %q: %w", key, err)
+		}
+		t.mutex.Lock()
+		times[i] = t.drawn.Sub(began)
+		t.mutex.Unlock()
+	}
+	slices.Sort(times)
+	return fmt.Sprintf("%.1f ms | %.1f ms", milliseconds(times[len(times)/2]), milliseconds(times[len(times)*99/100])), nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // idle is the share of a CPU that is used while nobody types.
 func (t *session) idle(ctx context.Context, duration time.Duration) (float64, error) {
