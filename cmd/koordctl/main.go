@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"koordinator.sh/koord/agent/host/program"
 	kubectlplugin "koordinator.sh/koord/kubectl-plugin"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/live"
@@ -29,6 +30,7 @@ import (
 var version = "devel"
 
 func main() {
+	_ = program.Release() // what most of the packages need to start; where it fails, it stays as any program's does
 	os.Exit(run())
 }
 
