@@ -347,7 +347,7 @@ func largeCluster(nodes int) NodesInput {
 
 // TestARowAllocatesLittle: koord-manager makes those of all nodes for each answer.
 func TestARowAllocatesLittle(t *testing.T) {
-	const nodes, most = 100, 35
+	const nodes, most = 100, 30
 	in := largeCluster(nodes)
 	if got := testing.AllocsPerRun(10, func() { Nodes(in) }) / nodes; got > most {
 		t.Errorf("%.0f allocations a row, want at most %d", got, most)

@@ -97,7 +97,7 @@ func (m *metric) coveredUntil() time.Time {
 	return m.updateTime.Add(-m.interval)
 }
 
-func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
+func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node, nodeOnly bool) metric {
 	if object == nil {
 		return metric{}
 	}
@@ -119,7 +119,11 @@ func (p *Policy) readMetric(object *slov1alpha1.NodeMetric, node *Node) metric {
 	for _, percentile := range [][]int64{m.aggregated, m.score} {
 		m.distrust(p.implausible(percentile, node.capacity), "aggregatedNodeUsages")
 	}
-	p.readPods(&m, object, node.capacity)
+	if nodeOnly {
+		p.checkPods(&m, object, node.capacity)
+	} else {
+		p.readPods(&m, object, node.capacity)
+	}
 	return m
 }
 
@@ -129,9 +133,7 @@ func (p *Policy) readPods(m *metric, object *slov1alpha1.NodeMetric, capacity []
 	m.prod = make([]int64, len(p.resources))
 	m.pods = make(map[podKey]reportedPod, len(object.Status.PodsMetric))
 	if p.args.ProdUsageIncludeSys {
-		system := p.amounts(object.Status.NodeMetric.SystemUsage.ResourceList)
-		m.distrust(p.implausible(system, capacity), "systemUsage")
-		addInto(m.prod, system)
+		addInto(m.prod, p.systemUsage(m, object, capacity))
 	}
 	vectors := make([]int64, len(p.resources)*len(object.Status.PodsMetric))
 	for _, pod := range object.Status.PodsMetric {
@@ -149,6 +151,28 @@ func (p *Policy) readPods(m *metric, object *slov1alpha1.NodeMetric, capacity []
 			addInto(m.prod, pod.used)
 		}
 	}
+}
+
+// checkPods finds the problems that readPods finds, and keeps nothing else.
+func (p *Policy) checkPods(m *metric, object *slov1alpha1.NodeMetric, capacity []int64) {
+	if p.args.ProdUsageIncludeSys {
+		p.systemUsage(m, object, capacity)
+	}
+	used := make([]int64, len(p.resources))
+	for _, pod := range object.Status.PodsMetric {
+		if pod == nil || len(pod.PodUsage.ResourceList) == 0 {
+			continue
+		}
+		clear(used)
+		p.amountsInto(used, pod.PodUsage.ResourceList)
+		m.distrust(p.implausible(used, capacity), "podUsage of ", pod.Namespace, "/", pod.Name)
+	}
+}
+
+func (p *Policy) systemUsage(m *metric, object *slov1alpha1.NodeMetric, capacity []int64) []int64 {
+	system := p.amounts(object.Status.NodeMetric.SystemUsage.ResourceList)
+	m.distrust(p.implausible(system, capacity), "systemUsage")
+	return system
 }
 
 // percentile finds a percentile of a window, the longest one when the window has no length. When it was not reported,

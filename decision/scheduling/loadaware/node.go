@@ -50,7 +50,10 @@ type pendingPod struct {
 func (n *Node) Name() string { return n.name }
 
 // Observe digests a node. It allocates; callers keep the result for as long as the inputs stay the same.
-func (p *Policy) Observe(in NodeInput) *Node {
+func (p *Policy) Observe(in NodeInput) *Node { return p.observe(in, false) }
+
+// observe is Observe. With nodeOnly, what single pods use is looked through and left out where nothing that is compared on the node needs it.
+func (p *Policy) observe(in NodeInput, nodeOnly bool) *Node {
 	node := &Node{
 		name:       in.Node.Name,
 		capacity:   p.capacity(in.Node),
@@ -58,7 +61,7 @@ func (p *Policy) Observe(in NodeInput) *Node {
 		everyone:   make([]int64, len(p.resources)),
 		prod:       make([]int64, len(p.resources)),
 	}
-	node.metric = p.readMetric(in.Metric, node)
+	node.metric = p.readMetric(in.Metric, node, nodeOnly && node.thresholds.prod == nil)
 	for _, assigned := range in.Assigned {
 		p.addAssigned(node, assigned)
 	}

@@ -20,7 +20,7 @@ func NodeLoad(node *corev1.Node, metric *slov1alpha1.NodeMetric, args *Args, now
 // NodeLoad is the function of that name for callers with many nodes. What the load was judged by is left out unless operands are asked for:
 // to collect it takes several times as long as to judge.
 func (p *Policy) NodeLoad(object *corev1.Node, nodeMetric *slov1alpha1.NodeMetric, now time.Time, operands bool) diagnosticsv1alpha1.LoadOverview {
-	node := p.Observe(NodeInput{Node: object, Metric: nodeMetric})
+	node := p.observe(NodeInput{Node: object, Metric: nodeMetric}, !operands)
 	metric := &node.metric
 	if problem := metric.unknownBecause(now); problem != "" {
 		return diagnosticsv1alpha1.LoadOverview{State: diagnosticsv1alpha1.LoadUnknown, Message: problem}

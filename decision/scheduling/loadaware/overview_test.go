@@ -17,6 +17,8 @@ func TestNodeLoad(t *testing.T) {
 	old.Status.UpdateTime.Time = now.Add(-10 * time.Minute)
 	prod := newMetric("cpu", "50", "memory", "1Gi")
 	prod.Status.PodsMetric = []*slov1alpha1.PodMetricInfo{reported("web", extension.PriorityProd, "cpu", "50")}
+	absurd := newMetric("cpu", "10", "memory", "1Gi")
+	absurd.Status.PodsMetric = []*slov1alpha1.PodMetricInfo{reported("web", extension.PriorityProd, "cpu", "-1")}
 	prodArgs := &Args{ProdUsageThresholds: map[corev1.ResourceName]int64{"cpu": 40}}
 	tests := []struct {
 		name        string
@@ -29,6 +31,7 @@ func TestNodeLoad(t *testing.T) {
 		{"a node at its threshold", nil, newMetric("cpu", "62400m", "memory", "1Gi"), diagnosticsv1alpha1.LoadNormal, ""},
 		{"a busy node", nil, newMetric("cpu", "70", "memory", "1Gi"), diagnosticsv1alpha1.LoadHot, "cpu usage 73% > threshold 65%"},
 		{"a node that is busy for prod pods", prodArgs, prod, diagnosticsv1alpha1.LoadHot, "prod cpu usage 52% > threshold 40%"},
+		{"a node with an impossible pod", nil, absurd, diagnosticsv1alpha1.LoadUnknown, "NodeMetric is invalid: podUsage of default/web has a negative cpu"},
 		{"a node whose agent is gone", nil, old, diagnosticsv1alpha1.LoadExpired, "NodeMetric is 10m0s old, expired after 3m0s"},
 		{"a node without NodeMetric", nil, nil, diagnosticsv1alpha1.LoadUnknown, "no NodeMetric"},
 		{"a node with an impossible NodeMetric", nil, newMetric("cpu", "-1"), diagnosticsv1alpha1.LoadUnknown, "NodeMetric is invalid: nodeUsage has a negative cpu"},
