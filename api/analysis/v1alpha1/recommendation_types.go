@@ -194,6 +194,9 @@ const (
 	// RecommendationConditionApportioned means that the usage of pods with several containers was divided among them by
 	// their requests, because it is measured for the pod as a whole.
 	RecommendationConditionApportioned = "Apportioned"
+	// RecommendationConditionAutoscaled means that running pods do not get all of the resources that are recommended, because
+	// an autoscaler sets them, or scales by their utilization. It is absent where nothing is applied.
+	RecommendationConditionAutoscaled = "Autoscaled"
 )
 
 const (

@@ -37,6 +37,8 @@ type ResizeInput struct {
 	Recommendations map[string]Recommendation
 	// Applied is when pods were resized last.
 	Applied map[types.UID]time.Time
+	// Autoscalers of the namespace, to which the resources are left that they set or scale by.
+	Autoscalers Autoscalers
 }
 
 // Resize is what to change about a pod.
@@ -53,7 +55,8 @@ type Skip struct {
 	Reason string
 }
 
-// Reasons of a Skip. Pods within their bounds are skipped without one.
+// Reasons of a Skip; that of pods whose resources are left to autoscalers is the Sentence of these. Pods within their bounds are skipped
+// without one.
 const (
 	SkipNotRunning  = "it does not run"
 	SkipUnderWay    = "a resize is under way"
@@ -137,7 +140,13 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 	case applied && in.At.Sub(at) < in.Options.CoolDown:
 		return Resize{}, SkipCoolDown
 	}
-	out := Resize{Pod: pod}
+	return changes(in, pod)
+}
+
+// changes says what to change about a pod that can be resized now, or why not.
+func changes(in ResizeInput, pod *corev1.Pod) (Resize, string) {
+	out, autoscalers := Resize{Pod: pod}, in.Autoscalers.of(pod)
+	var left holds
 	doubt, confident, changeable := "", false, false
 	sidecars := len(podresize.Containers(pod)) - len(pod.Spec.Containers)
 	for i, c := range podresize.Containers(pod) {
@@ -151,8 +160,8 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 		}
 		confident = true
 		change := podresize.Container{Name: c.Name, Sidecar: i < sidecars}
-		cpu := note(&change, pod, c, corev1.ResourceCPU, recommendation.CPU)
-		memory := note(&change, pod, c, corev1.ResourceMemory, recommendation.Memory)
+		cpu := noteUnlessHeld(&change, &left, autoscalers, pod, c, corev1.ResourceCPU, recommendation.CPU)
+		memory := noteUnlessHeld(&change, &left, autoscalers, pod, c, corev1.ResourceMemory, recommendation.Memory)
 		changeable = changeable || cpu || memory
 		if len(change.Requests) > 0 {
 			_, more := change.Requests[corev1.ResourceMemory]
@@ -165,6 +174,8 @@ func consider(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 		return Resize{}, doubt
 	case confident && !changeable:
 		return Resize{}, SkipNoInPlace
+	case len(out.Containers) == 0 && len(left) > 0:
+		return Resize{}, Sentence(left.sorted())
 	}
 	return out, ""
 }

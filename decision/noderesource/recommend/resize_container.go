@@ -41,6 +41,21 @@ func note(r *podresize.Container, pod *corev1.Pod, c *corev1.Container, name cor
 	return true
 }
 
+// noteUnlessHeld notes the change of one resource. Where that would be a change and an autoscaler holds the resource, it is noted as left to
+// the autoscaler instead.
+func noteUnlessHeld(r *podresize.Container, left *holds, by []Autoscaler, pod *corev1.Pod, c *corev1.Container, name corev1.ResourceName, b Bounds) bool {
+	holder := holderOf(by, c.Name, name)
+	if holder == nil {
+		return note(r, pod, c, name, b)
+	}
+	var without podresize.Container
+	changeable := note(&without, pod, c, name, b)
+	if len(without.Requests) > 0 {
+		left.add(holder, name)
+	}
+	return changeable
+}
+
 // pinned says whether a pod's CPUs are allocated one by one.
 func pinned(pod *corev1.Pod) bool {
 	qos := extension.QoSClass(pod.Labels[extension.LabelPodQoS])

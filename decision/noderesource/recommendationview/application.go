@@ -27,7 +27,9 @@ func application(in Input, pods []*corev1.Pod, learned recommend.Learned, advise
 		}
 	}
 	if in.Unseen == "" && len(pods) > 0 && len(advised) > 0 {
-		plan := recommend.Resizes(recommend.ResizeInput{At: in.Now, Options: in.Resizes, Pods: pods, Recommendations: advised, Applied: learned.Applied})
+		plan := recommend.Resizes(recommend.ResizeInput{
+			At: in.Now, Options: in.Resizes, Pods: pods, Recommendations: advised, Applied: learned.Applied, Autoscalers: in.Autoscalers,
+		})
 		out.Budget, out.BudgetUsed, out.Pods = int32(plan.Budget), int32(plan.Used), resizes(in, pods, plan, learned)
 	}
 	asked := in.Recommendation.Annotations[analysisv1alpha1.AnnotationRecommendationApply]

@@ -19,14 +19,16 @@ func Explain(in Input) diagnosticsv1alpha1.RecommendationExplanation {
 	r := in.Recommendation
 	out := diagnosticsv1alpha1.RecommendationExplanation{
 		ObjectMeta: metav1.ObjectMeta{Name: r.Name, Namespace: r.Namespace, Labels: r.Labels, CreationTimestamp: r.CreationTimestamp},
-		Target:     targetName(&r.Spec.Target), UpdatedAt: r.Status.UpdateTime.DeepCopy(), Notes: notes(r.Status.Conditions),
+		Target:     targetName(&r.Spec.Target), UpdatedAt: r.Status.UpdateTime.DeepCopy(),
 	}
 	pods := PodsOf(r, in.Pods)
+	out.Notes = notes(in, pods)
 	if in.Unseen == "" {
 		out.Pods = new(int32(len(pods)))
 	} else {
 		out.Incomplete = append(out.Incomplete, in.Unseen)
 	}
+	out.Incomplete = append(out.Incomplete, in.AutoscalersUnseen...)
 	learned, errs := recommend.ReadCheckpoint(r)
 	for _, err := range errs {
 		out.Incomplete = append(out.Incomplete, err.Error())
@@ -77,13 +79,19 @@ func targetName(target *analysisv1alpha1.RecommendationTarget) string {
 	return "pods " + metav1.FormatLabelSelector(target.PodSelector)
 }
 
-// notes are the conditions that hold.
-func notes(conditions []metav1.Condition) []string {
+// notes are the conditions that hold. What is left to autoscalers is told by these themselves, where all of them are known.
+func notes(in Input, pods []*corev1.Pod) []string {
 	var out []string
-	for _, condition := range conditions {
-		if condition.Status == metav1.ConditionTrue {
-			out = append(out, fmt.Sprintf("%s: %s", condition.Type, condition.Message))
+	seen := in.Unseen == "" && len(in.AutoscalersUnseen) == 0
+	for _, condition := range in.Recommendation.Status.Conditions {
+		if condition.Status == metav1.ConditionTrue && !(seen && condition.Type == analysisv1alpha1.RecommendationConditionAutoscaled) {
+			out = append(out, note(condition.Type, condition.Message))
 		}
+	}
+	if left := in.Autoscalers.Holds(pods); seen && len(left) > 0 {
+		out = append(out, note(analysisv1alpha1.RecommendationConditionAutoscaled, recommend.HoldsMessage(left)))
 	}
 	return out
 }
+
+func note(kind, message string) string { return fmt.Sprintf("%s: %s", kind, message) }

@@ -272,3 +272,56 @@ func TestWhatItAnswersIsWhatTheRecommenderDoes(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatIsLeftToAutoscalersIsTold(t *testing.T) {
+	autoscalers := recommend.Autoscalers{{Kind: "StatefulSet", Name: "web"}: {
+		{Kind: recommend.KindVertical, Name: "by-usage", Resources: map[string][]corev1.ResourceName{"": {corev1.ResourceCPU, corev1.ResourceMemory}}},
+	}}
+	const (
+		sets     = `VerticalPodAutoscaler "by-usage" sets cpu and memory`
+		unknown  = "which resources VerticalPodAutoscalers set is unknown"
+		reported = "Autoscaled: not resized: as koord-manager saw it"
+	)
+	known := func(r *analysisv1alpha1.Recommendation) {
+		r.Status.Conditions = []metav1.Condition{{
+			Type: analysisv1alpha1.RecommendationConditionAutoscaled, Status: metav1.ConditionTrue, Message: "not resized: as koord-manager saw it",
+		}}
+	}
+	tests := map[string]struct {
+		in             Input
+		wantState      diagnosticsv1alpha1.ApplicationState
+		wantMessage    string
+		wantNotes      []string
+		wantIncomplete []string
+	}{
+		"all is known, and the condition is older": {
+			in:        Input{Autoscalers: autoscalers},
+			wantState: diagnosticsv1alpha1.ApplicationBlocked, wantMessage: "no pod is resized; 1 pod: " + sets, wantNotes: []string{"Autoscaled: not resized: " + sets},
+		},
+		"the autoscaler is gone": {
+			wantState: diagnosticsv1alpha1.ApplicationDue, wantMessage: "1 pod would be resized within a minute, if koord-manager runs with --recommender-apply",
+		},
+		"not all are known": {
+			in:        Input{AutoscalersUnseen: []string{unknown}},
+			wantState: diagnosticsv1alpha1.ApplicationDue, wantMessage: "1 pod would be resized within a minute, if koord-manager runs with --recommender-apply",
+			wantNotes: []string{reported}, wantIncomplete: []string{unknown},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := test.in
+			in.Now, in.Recommendation, in.Pods = noon, learned(t, 72, known), []*corev1.Pod{pod("large", "4", "1200Mi")}
+			in.Options, in.Resizes = recommend.DefaultOptions(), recommend.DefaultResizeOptions()
+			got := Explain(in)
+			if got.Application.State != test.wantState || got.Application.Message != test.wantMessage {
+				t.Errorf("application %s: %s, want %s: %s", got.Application.State, got.Application.Message, test.wantState, test.wantMessage)
+			}
+			if diff := cmp.Diff(test.wantNotes, got.Notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.wantIncomplete, got.Incomplete); diff != "" {
+				t.Errorf("incomplete (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -16,6 +16,9 @@ type Input struct {
 	// Pods among which those of the target are; Unseen says why they are not known, and is empty when they are.
 	Pods   []*corev1.Pod
 	Unseen string
+	// Autoscalers of the namespace; AutoscalersUnseen says why not all are known, and is empty when they are.
+	Autoscalers       recommend.Autoscalers
+	AutoscalersUnseen []string
 	// Options and Resizes are those of the recommender.
 	Options recommend.Options
 	Resizes recommend.ResizeOptions
