@@ -17,18 +17,27 @@ import (
 	"koordinator.sh/koord/decision/noderesource/recommend"
 )
 
-// plan says which pods to resize: none unless both the manager and the Recommendation want it.
-func (r *reconciler) plan(ctx context.Context, recommendation *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Pod, at time.Time) recommend.ResizePlan {
+// plan says which pods to resize: none unless both the manager and the Recommendation want it. Where the autoscalers of the namespace
+// cannot be read, it is not known what is theirs, and nothing is resized.
+func (r *reconciler) plan(ctx context.Context, recommendation *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Pod, at time.Time) (recommend.ResizePlan, error) {
 	wanted := recommendation.Annotations[analysisv1alpha1.AnnotationRecommendationApply] == analysisv1alpha1.RecommendationApplyInPlace
+	w.held = nil
 	if !r.apply || !wanted {
-		return recommend.ResizePlan{}
+		return recommend.ResizePlan{}, nil
 	}
-	plan := recommend.Resizes(recommend.ResizeInput{At: at, Options: r.resizes, Pods: pods, Recommendations: w.advised, Applied: w.applied})
+	autoscalers, err := r.autoscalers(ctx, recommendation.Namespace)
+	if err != nil {
+		return recommend.ResizePlan{}, err
+	}
+	w.held = autoscalers.Holds(pods)
+	plan := recommend.Resizes(recommend.ResizeInput{
+		At: at, Options: r.resizes, Pods: pods, Recommendations: w.advised, Applied: w.applied, Autoscalers: autoscalers,
+	})
 	logger := klog.FromContext(ctx)
 	for _, skip := range plan.Skipped {
 		logger.V(4).Info("Did not resize a pod", "pod", klog.KObj(skip.Pod), "recommendation", klog.KObj(recommendation), "because", skip.Reason)
 	}
-	return plan
+	return plan, nil
 }
 
 // resize changes the resources of running pods.

@@ -38,6 +38,8 @@ type reconciler struct {
 	// runs of jobs; nil where nobody learns from them.
 	runs      Runs
 	workloads map[types.NamespacedName]*workload
+	// found are the autoscalers that were read in this pass, by namespace.
+	found map[string]recommend.Autoscalers
 }
 
 // limiter bounds the resizes.
@@ -52,6 +54,7 @@ func (r *reconciler) Reconcile(ctx context.Context, _ reconcile.Request) (ctrl.R
 		return ctrl.Result{}, fmt.Errorf("list recommendations: %w", err)
 	}
 	r.keepOnly(list.Items)
+	r.found = map[string]recommend.Autoscalers{}
 	if len(list.Items) == 0 {
 		publishSavings(nil, nil)
 		return ctrl.Result{}, nil
@@ -115,7 +118,7 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 	r.predict(ctx, old, w, pods)
 	w.advise(r.options, at, recommend.PerPod(pods))
 	w.forget(at, r.resizes.CoolDown)
-	plan := r.plan(ctx, old, w, pods, at)
+	plan, unplanned := r.plan(ctx, old, w, pods, at)
 	// What is about to be resized is written first: should the resize or the manager fail after it, the budget was used up for
 	// nothing, and never spent twice.
 	for _, resize := range plan.Resizes {
@@ -125,9 +128,9 @@ func (r *reconciler) keep(ctx context.Context, old *analysisv1alpha1.Recommendat
 		for _, resize := range plan.Resizes {
 			delete(w.applied, resize.Pod.UID)
 		}
-		return client.IgnoreNotFound(err)
+		return errors.Join(unplanned, client.IgnoreNotFound(err))
 	}
-	return r.resize(ctx, plan.Resizes)
+	return errors.Join(unplanned, r.resize(ctx, plan.Resizes))
 }
 
 // write patches the status if it changed. The error of a deleted Recommendation satisfies IsNotFound.

@@ -55,6 +55,7 @@ func statusOf(r *analysisv1alpha1.Recommendation, w *workload, pods []*corev1.Po
 		return 1
 	})
 	conditions(&out, r, pods, w.evidence(confidence), at)
+	autoscaled(&out, r, w.held, at)
 	return out, nil
 }
 
@@ -133,6 +134,22 @@ func conditions(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Re
 	several := slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return len(podresize.Containers(p)) > 1 })
 	set(analysisv1alpha1.RecommendationConditionApportioned, several, "SeveralContainers", "OneContainer",
 		"usage is measured per pod and divided among its containers by their requests")
+}
+
+// autoscaled says what is left to autoscalers, by whose kinds the reason changes.
+func autoscaled(s *analysisv1alpha1.RecommendationStatus, r *analysisv1alpha1.Recommendation, held []recommend.Hold, at time.Time) {
+	if len(held) == 0 {
+		meta.RemoveStatusCondition(&s.Conditions, analysisv1alpha1.RecommendationConditionAutoscaled)
+		return
+	}
+	reason := held[0].Kind
+	if slices.ContainsFunc(held, func(h recommend.Hold) bool { return h.Kind != reason }) {
+		reason = "Autoscalers"
+	}
+	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+		Type: analysisv1alpha1.RecommendationConditionAutoscaled, Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: r.Generation,
+		LastTransitionTime: *secondsOf(at), Message: recommend.HoldsMessage(held),
+	})
 }
 
 // worthWriting reports whether a status changed: other containers or conditions, a target that moved, pods that

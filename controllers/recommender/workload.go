@@ -26,6 +26,8 @@ type workload struct {
 	sampled map[types.UID]time.Time
 	// applied is when pods were resized.
 	applied map[types.UID]time.Time
+	// held is what is left to autoscalers of what is applied.
+	held []recommend.Hold
 	// kind of job that the pods ran when there last were some, in their only container; its name is empty where they were no jobs.
 	kind         jobinsight.Kind
 	jobContainer string
