@@ -29,30 +29,33 @@ var (
 	containerRunningDrop = numbers(3, 6, 7, 8, 12, 13)
 )
 
-// Recommendations lists Recommendations and the pods of their namespaces at the same time.
+// Recommendations lists Recommendations, and the pods and autoscalers of their namespaces, at the same time.
 func (s *Source) Recommendations(ctx context.Context, query source.RecommendationQuery) (*diagnosticsv1alpha1.RecommendationExplanationList, error) {
 	c, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	by := selection{namespace: query.Namespace, labels: query.LabelSelector}
+	selected := selection{namespace: query.Namespace, labels: query.LabelSelector}
 	if len(query.Names) == 1 {
-		by.fields = equals("metadata.name", query.Names[0])
+		selected.fields = equals("metadata.name", query.Names[0])
 	}
 	var (
 		gaps  gaps
 		found []analysisv1alpha1.Recommendation
 		pods  []corev1.Pod
+		by    autoscalers
 	)
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		found, err = c.recommendations(groupContext, by)
+		found, err = c.recommendations(groupContext, selected)
 		return err
 	})
 	group.Go(func() (err error) {
 		pods, err = c.pods(groupContext, selection{namespace: query.Namespace, fields: running("")}, podResizeDrop)
 		return gaps.note(err, unknown.Pods, "what pods request, and what applying does to them, is unknown")
 	})
+	group.Go(func() error { return by.horizontal(groupContext, c, query.Namespace) })
+	group.Go(func() error { return by.vertical(groupContext, c, query.Namespace) })
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
@@ -66,12 +69,13 @@ func (s *Source) Recommendations(ctx context.Context, query source.Recommendatio
 	if len(list.Incomplete) > 0 {
 		unseen = list.Incomplete[0]
 	}
-	s.answerRecommendations(list, found, pods, unseen)
+	list.Incomplete = append(list.Incomplete, by.gaps.all()...)
+	s.answerRecommendations(list, found, pods, unseen, &by)
 	return list, nil
 }
 
 // answerRecommendations fills in the items. Pods are looked for in the namespace of a Recommendation alone.
-func (s *Source) answerRecommendations(list *diagnosticsv1alpha1.RecommendationExplanationList, found []analysisv1alpha1.Recommendation, pods []corev1.Pod, unseen string) {
+func (s *Source) answerRecommendations(list *diagnosticsv1alpha1.RecommendationExplanationList, found []analysisv1alpha1.Recommendation, pods []corev1.Pod, unseen string, by *autoscalers) {
 	byNamespace := map[string][]*corev1.Pod{}
 	for i := range pods {
 		byNamespace[pods[i].Namespace] = append(byNamespace[pods[i].Namespace], &pods[i])
@@ -82,6 +86,7 @@ func (s *Source) answerRecommendations(list *diagnosticsv1alpha1.RecommendationE
 	for i := range found {
 		item := recommendationview.Explain(recommendationview.Input{
 			Now: s.options.Clock.Now(), Recommendation: &found[i], Pods: byNamespace[found[i].Namespace], Unseen: unseen,
+			Autoscalers: by.of[found[i].Namespace], AutoscalersUnseen: by.gaps.all(),
 			Options: recommend.DefaultOptions(), Resizes: recommend.DefaultResizeOptions(),
 		})
 		item.TypeMeta = kind("RecommendationExplanation")

@@ -115,6 +115,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `{"gitVersion":%q}`, cmp.Or(s.Version, "v1.36.3"))
 	case strings.HasPrefix(r.URL.Path, "/apis/diagnostics.koordinator.sh/"):
 		s.diagnostics(w, r)
+	case s.knows(r.URL.Path):
+		fmt.Fprint(w, `{"kind":"APIResourceList","apiVersion":"v1"}`)
 	default:
 		s.resource(w, r)
 	}
@@ -184,6 +186,16 @@ func ours(path string) string {
 		return ""
 	}
 	return parts[4]
+}
+
+// knows says whether a path is that of the version of a group, of which there is one of the Lists.
+func (s *Server) knows(path string) bool {
+	for _, list := range s.Lists {
+		if version := list.GetObjectKind().GroupVersionKind().GroupVersion(); path == "/apis/"+version.String() {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) notServed(path string) bool {
