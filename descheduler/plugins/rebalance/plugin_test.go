@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,8 +43,9 @@ profiles:
 // scene is a node with 90 % of its CPU used, of which two pods use 20 % each, and an idle node.
 type scene struct {
 	deployment *appsv1.Deployment
-	jobs       []client.Object
-	metricAge  time.Duration
+	// jobs, and autoscalers.
+	jobs      []client.Object
+	metricAge time.Duration
 	// sources of the plugin; a review that is not said agrees with everything.
 	sources loadrebalance.Sources
 	// bestEffort makes the pods best-effort ones.
@@ -92,6 +94,17 @@ func deployment(change func(*appsv1.Deployment)) *appsv1.Deployment {
 	return d
 }
 
+// autoscaler of a Deployment, with the replicas that there are and those that it wants.
+func autoscaler(of string, current, desired int32) client.Object {
+	out := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "by-load"}}
+	out.Spec.ScaleTargetRef = autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: of}
+	out.Status = autoscalingv2.HorizontalPodAutoscalerStatus{
+		CurrentReplicas: current, DesiredReplicas: desired,
+		Conditions: []autoscalingv2.HorizontalPodAutoscalerCondition{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue}},
+	}
+	return out
+}
+
 // pass runs one pass of the descheduler and returns the jobs and pods afterwards.
 func (s scene) pass(t *testing.T, args string) result {
 	t.Helper()
@@ -130,7 +143,7 @@ func (s scene) pass(t *testing.T, args string) result {
 		objects = append(objects, pod)
 	}
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{schedulingv1alpha1.AddToScheme, slov1alpha1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{schedulingv1alpha1.AddToScheme, slov1alpha1.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme, autoscalingv2.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
@@ -240,6 +253,9 @@ func TestBalance(t *testing.T) {
 		"a scale-down gets deletion costs": {
 			scene: scene{deployment: deployment(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) })}, wantMarked: true,
 		},
+		"an autoscaler that removes pods step by step": {scene: scene{jobs: []client.Object{autoscaler("web", 4, 3)}}, wantMarked: true},
+		"an autoscaler that is at rest":                {scene: scene{jobs: []client.Object{autoscaler("web", 4, 4)}}, wantTargets: []string{"idle"}},
+		"an autoscaler of another workload":            {scene: scene{jobs: []client.Object{autoscaler("api", 4, 3)}}, wantTargets: []string{"idle"}},
 		"the workload left the idle node": {
 			scene: scene{jobs: []client.Object{finished("before", "idle", "other", 3*time.Hour)}},
 		},

@@ -21,6 +21,8 @@ type workloads struct {
 	// of a controller is the place in found; jobs are those of Jobs.
 	of   map[types.UID]int
 	jobs map[types.UID]*batchv1.Job
+	// scaledDown are the targets that autoscalers remove pods of, by namespace, of those that were read.
+	scaledDown map[string]map[target]bool
 
 	// What controllers are read into, which are not copied and must not be written to.
 	replicaSet  appsv1.ReplicaSet
@@ -29,7 +31,7 @@ type workloads struct {
 }
 
 func newWorkloads(reading client.Client) *workloads {
-	return &workloads{client: reading, of: map[types.UID]int{}, jobs: map[types.UID]*batchv1.Job{}}
+	return &workloads{client: reading, of: map[types.UID]int{}, jobs: map[types.UID]*batchv1.Job{}, scaledDown: map[string]map[target]bool{}}
 }
 
 // index of the workload of a pod; -1 for a bare pod.
@@ -64,7 +66,7 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 		if above := metav1.GetControllerOfNoCopy(set); above != nil {
 			return w.read(ctx, namespace, above)
 		}
-		return *controller, scaling(orOne(set.Spec.Replicas), set.Status.Replicas), int(orOne(set.Spec.Replicas))
+		return *controller, w.scaling(ctx, set, controller.Kind, orOne(set.Spec.Replicas), set.Status.Replicas), int(orOne(set.Spec.Replicas))
 	case "Deployment":
 		deployment := &w.deployment
 		if !w.get(ctx, key, controller.UID, deployment) {
@@ -74,7 +76,7 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 		if s.ObservedGeneration < deployment.Generation || s.UpdatedReplicas < min(replicas, s.Replicas) {
 			return *controller, rebalance.Rollout, int(replicas)
 		}
-		return *controller, scaling(replicas, s.Replicas), int(replicas)
+		return *controller, w.scaling(ctx, deployment, controller.Kind, replicas, s.Replicas), int(replicas)
 	case "StatefulSet":
 		set := &w.statefulSet
 		if !w.get(ctx, key, controller.UID, set) {
@@ -84,7 +86,7 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 		if s.ObservedGeneration < set.Generation || s.CurrentRevision != s.UpdateRevision {
 			return *controller, rebalance.Rollout, int(replicas)
 		}
-		return *controller, scaling(replicas, s.Replicas), int(replicas)
+		return *controller, w.scaling(ctx, set, controller.Kind, replicas, s.Replicas), int(replicas)
 	case "Job":
 		job := &batchv1.Job{}
 		if w.get(ctx, key, controller.UID, job) {
@@ -100,11 +102,12 @@ func (w *workloads) get(ctx context.Context, key types.NamespacedName, uid types
 	return w.client.Get(ctx, key, into, client.UnsafeDisableDeepCopy) == nil && into.GetUID() == uid
 }
 
-func scaling(wanted, running int32) rebalance.Freeze {
+// scaling says whether a controller removes pods, now or in the steps of an autoscaler.
+func (w *workloads) scaling(ctx context.Context, controller client.Object, kind string, wanted, running int32) rebalance.Freeze {
 	if wanted < running {
 		return rebalance.ScaleDown
 	}
-	return ""
+	return w.frozen(ctx, controller.GetNamespace(), kind, controller.GetName())
 }
 
 func orOne(count *int32) int32 {
