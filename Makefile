@@ -63,10 +63,11 @@ engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as 
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m $(ENGINES)
 
-ecosystem: build ## Test with the controllers of Kueue and JobSet (the first time it compiles them, about 15 minutes on 2 cores).
+ECOSYSTEM ?= metrics-server vpa jobset kueue
+ecosystem: build ## Test with Kueue, JobSet, the Vertical Pod Autoscaler and metrics-server (ECOSYSTEM="jobset kueue" for some; compiles them once, about 30 minutes on 2 cores).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
-	@BIN=$(BIN) build/ecosystem.sh
-	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ECOSYSTEM=required go test -count=1 -timeout 15m -v ./test/ecosystem
+	@BIN=$(BIN) build/ecosystem.sh $(ECOSYSTEM)
+	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ECOSYSTEM="$(ECOSYSTEM)" go test -count=1 -timeout 15m -v ./test/ecosystem
 
 demo: build ## Start a cluster of 30 simulated nodes, watch co-location work, and ask why.
 	@build/demo.sh

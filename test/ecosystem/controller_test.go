@@ -50,6 +50,8 @@ type setting struct {
 	certificates string
 	// authority is the bundle that its webhooks are verified with; empty where the controller writes it.
 	authority []byte
+	// api is the port of its aggregated API; 0 where nothing answers for that.
+	api int
 }
 
 func (c controller) namespace() string { return c.name + "-system" }
@@ -78,7 +80,7 @@ func (c controller) run(t *testing.T, r *rig, directory string) {
 			r.create(t, object)
 		}
 	}
-	args := append([]string{"--config=" + c.configuration(t, home, configuration, s), "--kubeconfig=" + c.kubeconfig(t, r, home)}, c.args...)
+	args := append([]string{"--config=" + c.configuration(t, home, configuration, s), "--kubeconfig=" + r.kubeconfig(t, home, c.namespace(), c.name+"-controller-manager")}, c.args...)
 	startProcess(t, filepath.Join(directory, "manager"), args...)
 	if c.ownCertificate {
 		c.mount(t, r, s.certificates)
@@ -141,10 +143,10 @@ func (c controller) configuration(t *testing.T, home, manifest string, s setting
 	return file
 }
 
-// kubeconfig is that of the service account of the controller.
-func (c controller) kubeconfig(t *testing.T, r *rig, home string) string {
+// kubeconfig is that of a service account.
+func (r *rig) kubeconfig(t *testing.T, home, namespace, name string) string {
 	t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace(), Name: c.name + "-controller-manager"}}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(3600))}}
 	if err := r.client.SubResource("token").Create(t.Context(), account, token); err != nil {
 		t.Fatal(err)
@@ -153,11 +155,11 @@ func (c controller) kubeconfig(t *testing.T, r *rig, home string) string {
 		t.Fatal(err)
 	}
 	config := clientcmdapi.NewConfig()
-	config.Clusters[c.name] = &clientcmdapi.Cluster{Server: r.config.Host, CertificateAuthorityData: r.config.CAData}
-	config.AuthInfos[c.name] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
-	config.Contexts[c.name] = &clientcmdapi.Context{Cluster: c.name, AuthInfo: c.name}
-	config.CurrentContext = c.name
-	file := filepath.Join(home, "kubeconfig")
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: r.config.Host, CertificateAuthorityData: r.config.CAData}
+	config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	config.CurrentContext = name
+	file := filepath.Join(home, name+".kubeconfig")
 	if err := clientcmd.WriteToFile(*config, file); err != nil {
 		t.Fatal(err)
 	}

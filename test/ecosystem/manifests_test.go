@@ -33,17 +33,19 @@ func parse(t *testing.T, manifests []byte) []*unstructured.Unstructured {
 	}
 }
 
-// adapt makes an object of the manifests fit a process of this machine, and says whether it is created at all: no pod runs the controller,
-// and nothing answers for its aggregated API.
+// adapt makes an object of the manifests fit a process of this machine, and says whether it is created at all: no pod runs the controller.
 func (s setting) adapt(object *unstructured.Unstructured) bool {
 	switch object.GetKind() {
-	case "Deployment", "APIService":
+	case "Deployment":
 		return false
+	case "APIService":
+		_ = unstructured.SetNestedField(object.Object, int64(s.api), "spec", "service", "port") // it has a service
+		return s.api > 0
 	case "Service":
-		if !strings.HasSuffix(object.GetName(), "-webhook-service") {
+		if s.api == 0 && !strings.HasSuffix(object.GetName(), "-webhook-service") {
 			return false
 		}
-		// The API server calls webhooks by the name of their Service, and connects to this host.
+		// The API server calls webhooks and aggregated APIs by the name of their Service, and connects to this host.
 		object.Object["spec"] = map[string]any{"type": "ExternalName", "externalName": "localhost"}
 	case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
 		webhooks, _, _ := unstructured.NestedSlice(object.Object, "webhooks")

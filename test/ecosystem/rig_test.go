@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,8 @@ import (
 	"k8s.io/client-go/rest"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
 
+	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
+	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	"koordinator.sh/koord/test/sandboxtest"
 )
@@ -23,7 +27,8 @@ import (
 const (
 	// patience bounds waits for what usually takes seconds.
 	patience = time.Minute
-	// programsVariable is "required" where missing programs are a failure.
+	// programsVariable names the controllers that are tested, and whose absence is a failure; "required" stands for all. Where it is not set,
+	// those are tested that are there.
 	programsVariable = "KOORD_TEST_ECOSYSTEM"
 )
 
@@ -37,7 +42,21 @@ type rig struct {
 // newRig starts a sandbox and the controllers, for the time of the test.
 func newRig(t *testing.T, controllers ...controller) *rig {
 	t.Helper()
-	directory := programs(t, controllers)
+	names := make([]string, len(controllers))
+	for i, c := range controllers {
+		names[i] = c.name
+	}
+	directory := programs(t, names...)
+	r := newSandbox(t)
+	for _, c := range controllers {
+		c.run(t, r, filepath.Join(directory, c.name))
+	}
+	return r
+}
+
+// newSandbox starts a sandbox with eight nodes.
+func newSandbox(t *testing.T) *rig {
+	t.Helper()
 	home, err := os.MkdirTemp("", "koord-eco-") // its path is shorter than that of t.TempDir
 	if err != nil {
 		t.Fatal(err)
@@ -62,23 +81,31 @@ func newRig(t *testing.T, controllers ...controller) *rig {
 		t.Fatal(err)
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), schedulingsigsv1alpha1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, schedulingsigsv1alpha1.AddToScheme, analysisv1alpha1.AddToScheme, schedulingv1alpha1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if r.client, err = ctrlclient.New(r.config, ctrlclient.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
-	}
-	for _, c := range controllers {
-		c.run(t, r, filepath.Join(directory, c.name))
 	}
 	return r
 }
 
 // programs is the directory of the controllers, which `make ecosystem` builds.
-func programs(t *testing.T, controllers []controller) string {
+func programs(t *testing.T, names ...string) string {
 	t.Helper()
 	skip := t.Skip
-	if os.Getenv(programsVariable) == "required" {
+	if wanted := os.Getenv(programsVariable); wanted == "required" {
+		skip = t.Fatal
+	} else if wanted != "" {
+		for _, name := range names {
+			if !slices.Contains(strings.Fields(wanted), name) {
+				t.Skip(name + " is not among " + programsVariable)
+			}
+		}
 		skip = t.Fatal
 	}
 	bin, err := sandboxtest.Bin()
@@ -86,9 +113,9 @@ func programs(t *testing.T, controllers []controller) string {
 		skip(err)
 	}
 	directory := filepath.Join(bin, "ecosystem")
-	for _, c := range controllers {
-		if _, err := os.Stat(filepath.Join(directory, c.name, "version")); err != nil { // written last
-			skip("no " + c.name + " in " + directory + ": run make ecosystem")
+	for _, name := range names {
+		if _, err := os.Stat(filepath.Join(directory, name, "version")); err != nil { // written last
+			skip("no " + name + " in " + directory + ": run make ecosystem")
 		}
 	}
 	return directory
