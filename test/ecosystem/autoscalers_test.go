@@ -103,6 +103,7 @@ func (a *autoscaling) install(t *testing.T, directory string, s setting) {
 			a.create(t, object)
 		}
 	}
+	a.awaitKinds(t, manifests)
 }
 
 // resizeByManager takes the place of the sandbox's koord-manager, which is paused, with one that resizes pods.

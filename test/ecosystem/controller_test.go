@@ -80,6 +80,7 @@ func (c controller) run(t *testing.T, r *rig, directory string) {
 			r.create(t, object)
 		}
 	}
+	r.awaitKinds(t, manifests)
 	args := append([]string{"--config=" + c.configuration(t, home, configuration, s), "--kubeconfig=" + r.kubeconfig(t, home, c.namespace(), c.name+"-controller-manager")}, c.args...)
 	startProcess(t, filepath.Join(directory, "manager"), args...)
 	if c.ownCertificate {

@@ -13,7 +13,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrlclient "sigs.k8s.io/controller-runtime/pkg/client"
@@ -140,6 +142,22 @@ func (r *rig) create(t *testing.T, objects ...ctrlclient.Object) {
 		if err := r.client.Create(t.Context(), object); err != nil {
 			t.Fatalf("create %T %s: %v", object, object.GetName(), err)
 		}
+	}
+}
+
+// awaitKinds waits until the API server serves the kinds that manifests define, which takes a moment longer than their creation.
+func (r *rig) awaitKinds(t *testing.T, manifests []byte) {
+	t.Helper()
+	for _, object := range parse(t, manifests) {
+		if object.GetKind() != "CustomResourceDefinition" {
+			continue
+		}
+		group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+		kind, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+		sandboxtest.Eventually(t, patience, func() error {
+			_, err := r.client.RESTMapper().RESTMapping(schema.GroupKind{Group: group, Kind: kind})
+			return err
+		})
 	}
 }
 
