@@ -107,13 +107,17 @@ func TestLimitsOfJobs(t *testing.T) {
 			},
 		},
 		{
-			name:  "a limit is given back on a node that has room for what the pod used",
-			build: func(w *world) { w.job(w.node(30, 10), 10, 5, 10).Limit = &CPULimit{Now: 10, Least: 5, Before: 60, Usage: 40} },
-			want:  []Step{{Remedy: RestoreCPULimit, Node: 0, Pod: 0, Target: -1, Limit: 60}},
+			name: "a limit is given back on a node that has room for what the pod used",
+			build: func(w *world) {
+				w.job(w.node(30, 10), 10, 5, 10).Limit = &CPULimit{Now: 10, Least: 5, Before: 60, Usage: 40}
+			},
+			want: []Step{{Remedy: RestoreCPULimit, Node: 0, Pod: 0, Target: -1, Limit: 60}},
 		},
 		{
-			name:  "and not on one that would be within the margin of the threshold",
-			build: func(w *world) { w.job(w.node(31, 10), 10, 5, 10).Limit = &CPULimit{Now: 10, Least: 5, Before: 60, Usage: 40} },
+			name: "and not on one that would be within the margin of the threshold",
+			build: func(w *world) {
+				w.job(w.node(31, 10), 10, 5, 10).Limit = &CPULimit{Now: 10, Least: 5, Before: 60, Usage: 40}
+			},
 		},
 		{
 			name: "a node takes back as many as it has room for, the one of the highest priority first",
