@@ -27,8 +27,12 @@ type forecast struct {
 	list[*diagnostics.MigrationForecast, moveRow]
 }
 
-// moveRow is a pod that would leave its node.
-type moveRow struct{ *diagnostics.ForecastMove }
+// moveRow is a pod that would leave its node, or be relieved of that by a cheaper remedy.
+type moveRow struct {
+	*diagnostics.ForecastMove
+	// remedy instead of the move; nil for a move.
+	remedy *diagnostics.ForecastRemedy
+}
 
 // forecastScreen lists the moves of the next rounds of koord-descheduler.
 func forecastScreen(m *Model) *screen {
@@ -69,10 +73,18 @@ func forecastScreen(m *Model) *screen {
 	}
 }
 
+// moveRows are the remedies of single pods, which come before moves, and the moves.
 func moveRows(f *diagnostics.MigrationForecast) []moveRow {
-	rows := make([]moveRow, len(f.Moves))
+	rows := make([]moveRow, 0, len(f.Moves)+len(f.Remedies))
+	for i := range f.Remedies {
+		if r := &f.Remedies[i]; r.Name != "" {
+			rows = append(rows, moveRow{remedy: r, ForecastMove: &diagnostics.ForecastMove{
+				Round: r.Round, Seconds: r.Seconds, Namespace: r.Namespace, Name: r.Name, From: r.Node, Profile: r.Profile, Plugin: r.Remedy, Reason: r.Reason,
+			}})
+		}
+	}
 	for i := range f.Moves {
-		rows[i] = moveRow{&f.Moves[i]}
+		rows = append(rows, moveRow{ForecastMove: &f.Moves[i]})
 	}
 	return rows
 }
@@ -122,10 +134,12 @@ func (m *Model) headText(text string, most, width int) []string {
 
 // newMoveTable is the table of moves. Those without a target are problems.
 func newMoveTable() *grid.Table[moveRow] {
-	key := func(r *moveRow) string { return fmt.Sprintf("%s/%s/%d", r.Namespace, r.Name, r.Round) }
+	key := func(r *moveRow) string {
+		return fmt.Sprintf("%s/%s/%d/%t", r.Namespace, r.Name, r.Round, r.remedy != nil)
+	}
 	return grid.New(moveColumns(), key, func(r *moveRow) string {
 		return strings.Join([]string{r.Namespace + "/" + r.Name, r.From, r.To, r.Plugin, r.Reason}, " ")
-	}, func(r *moveRow) bool { return r.To == "" })
+	}, func(r *moveRow) bool { return r.To == "" && r.remedy == nil })
 }
 
 func moveColumns() []grid.Column[moveRow] {
@@ -140,7 +154,7 @@ func moveColumns() []grid.Column[moveRow] {
 		textColumn(column{Title: "FROM", Width: 8, Max: 40}, func(r *moveRow) string { return r.From }),
 		{Title: "TO", Width: 9, Max: 40, Compare: func(a, b *moveRow) int { return strings.Compare(a.To, b.To) },
 			Text: moveTarget, Cell: func(r *moveRow, _ int, st *style.Set) string {
-				if r.To == "" {
+				if r.To == "" && r.remedy == nil {
 					return st.Dim.Render(moveTarget(r))
 				}
 				return st.OK.Render(moveTarget(r))
@@ -152,9 +166,15 @@ func moveColumns() []grid.Column[moveRow] {
 	}
 }
 
-// moveTarget is the node that the plugin found to fit; where it looks for none, koord-scheduler chooses.
+// moveTarget is the node that the plugin found to fit; where it looks for none, koord-scheduler chooses. A pod that is not moved has its CPU
+// limits there.
 func moveTarget(r *moveRow) string {
-	if r.To == "" {
+	switch {
+	case r.remedy != nil && r.remedy.BeforeMilliCPU > 0:
+		return valueOf(r.remedy.BeforeMilliCPU, diagnostics.MilliCPU) + " -> " + valueOf(r.remedy.AfterMilliCPU, diagnostics.MilliCPU)
+	case r.remedy != nil:
+		return "<none>"
+	case r.To == "":
 		return "<scheduler>"
 	}
 	return cell.Clean(r.To)

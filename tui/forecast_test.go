@@ -47,7 +47,7 @@ func TestMovesOfAForecast(t *testing.T) {
 	rows := func(moves ...diagnostics.ForecastMove) string {
 		shown := make([]moveRow, len(moves))
 		for i := range moves {
-			shown[i] = moveRow{&moves[i]}
+			shown[i] = moveRow{ForecastMove: &moves[i]}
 		}
 		table := newMoveTable()
 		table.ToggleWide()
@@ -69,6 +69,22 @@ func TestMovesOfAForecast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { says(t, rows(tc.moves...), tc.want, tc.never) })
 	}
+}
+
+// TestRemediesOfAForecastComeBeforeMoves: limits stand where moves have their target, and what is about no pod is left to koordctl.
+func TestRemediesOfAForecastComeBeforeMoves(t *testing.T) {
+	r := newRig(t, 30).start().openScreen(forecastName)
+	table := newMoveTable()
+	table.SetSize(160, 9)
+	table.SetRows(moveRows(&diagnostics.MigrationForecast{
+		Moves: []diagnostics.ForecastMove{{Round: 2, Namespace: "shop", Name: "web-1", From: "node-1", To: "node-2"}},
+		Remedies: []diagnostics.ForecastRemedy{
+			{Round: 1, Remedy: "HoldBack", Node: "node-1"},
+			{Round: 1, Remedy: "LowerCPULimit", Node: "node-1", Namespace: "ml", Name: "train", BeforeMilliCPU: 4000, AfterMilliCPU: 1500, Reason: "cpu usage falls"},
+			{Round: 1, Remedy: "DeletionCost", Node: "node-1", Namespace: "shop", Name: "cart"},
+		},
+	}))
+	says(t, textOf(table.Draw(160, 9, true, r.m.st)), []string{"ml/train", "4 cores -> 1.5 cores", "cpu usage falls", "LowerCPULimit", "shop/cart", "<none>", "shop/web-1", "node-2"}, []string{"HoldBack", "<scheduler>"})
 }
 
 // TestAForecastLeadsToItsObjects, and says so where koord-scheduler chooses the node.

@@ -96,7 +96,7 @@ func anyMigration(t *rapid.T) migrationRow {
 }
 
 func anyMove(t *rapid.T) moveRow {
-	return moveRow{&diagnostics.ForecastMove{Round: rapid.Int32Range(1, 3).Draw(t, "round"), Seconds: rapid.Int64Range(0, 4000).Draw(t, "seconds"),
+	return moveRow{ForecastMove: &diagnostics.ForecastMove{Round: rapid.Int32Range(1, 3).Draw(t, "round"), Seconds: rapid.Int64Range(0, 4000).Draw(t, "seconds"),
 		Namespace: anyName.Draw(t, "namespace"), Name: anyName.Draw(t, "name"), From: anyName.Draw(t, "from"), To: anyName.Draw(t, "to"), Reason: anyName.Draw(t, "reason"), Plugin: anyName.Draw(t, "plugin")}}
 }
 
