@@ -90,7 +90,8 @@ func listedContainer(c *runtimeapi.Container) *hookapi.ContainerResourceHookRequ
 
 // rebuild compares what is known with what the runtime has: what is new is taken over, and what went is forgotten.
 func (p *Proxy) rebuild(ctx context.Context) error {
-	before := p.store.copy()
+	before := p.store.asking()
+	defer p.store.answered()
 	pods, err := p.runtime.ListPodSandbox(ctx, &runtimeapi.ListPodSandboxRequest{})
 	if err != nil {
 		return err
@@ -102,15 +103,11 @@ func (p *Proxy) rebuild(ctx context.Context) error {
 	hasPods, hasContainers := map[string]bool{}, map[string]bool{}
 	for _, pod := range pods.Items {
 		hasPods[pod.Id] = true
-		if p.store.pod(pod.Id) == nil {
-			p.store.putPod(pod.Id, listedPod(pod))
-		}
+		p.store.adoptPod(pod.Id, listedPod(pod))
 	}
 	for _, c := range containers.Containers {
 		hasContainers[c.Id] = true
-		if p.store.container(c.Id) == nil {
-			p.store.putContainer(c.Id, c.PodSandboxId, listedContainer(c))
-		}
+		p.store.adoptContainer(c.Id, c.PodSandboxId, listedContainer(c))
 	}
 	p.store.retain(before, hasPods, hasContainers)
 	return nil

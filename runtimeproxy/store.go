@@ -26,6 +26,8 @@ type store struct {
 	pods       map[string]*hookapi.PodSandboxHookRequest
 	containers map[string]*container
 	unsaved    bool
+	// gone are the IDs of what was forgotten since the runtime was asked what it has; nil while it is not asked.
+	gone map[string]bool
 }
 
 // container is one in a sandbox. Its request lacks what is the pod's.
@@ -120,7 +122,14 @@ func (s *store) forgetPod(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.pods, id)
-	maps.DeleteFunc(s.containers, func(_ string, c *container) bool { return c.pod == id })
+	s.left(id)
+	maps.DeleteFunc(s.containers, func(container string, c *container) bool {
+		if c.pod != id {
+			return false
+		}
+		s.left(container)
+		return true
+	})
 	s.unsaved = true
 }
 
@@ -128,7 +137,49 @@ func (s *store) forgetContainer(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.containers, id)
+	s.left(id)
 	s.unsaved = true
+}
+
+// left notes that something is forgotten. The caller holds the lock.
+func (s *store) left(id string) {
+	if s.gone != nil {
+		s.gone[id] = true
+	}
+}
+
+// asking returns a copy of what is known before the runtime is asked what it has. What is forgotten from now until answered is called is
+// not adopted: an answer that is under way may still have it.
+func (s *store) asking() *store {
+	s.mu.Lock()
+	s.gone = map[string]bool{}
+	s.mu.Unlock()
+	return s.copy()
+}
+
+// answered ends asking.
+func (s *store) answered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = nil
+}
+
+// adoptPod takes a pod of the runtime over that is not known.
+func (s *store) adoptPod(id string, pod *hookapi.PodSandboxHookRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pods[id] == nil && !s.gone[id] {
+		s.pods[id], s.unsaved = pod, true
+	}
+}
+
+// adoptContainer takes a container of the runtime over that is not known.
+func (s *store) adoptContainer(id, pod string, request *hookapi.ContainerResourceHookRequest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.containers[id] == nil && !s.gone[id] && !s.gone[pod] {
+		s.containers[id], s.unsaved = &container{pod: pod, request: request}, true
+	}
 }
 
 // retain drops what the runtime does not have, of what was known before it was asked.
