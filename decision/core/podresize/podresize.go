@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Containers are those of a pod that run for as long as it does: its containers and its sidecars.
+// Containers are those of a pod that run for as long as it does: its sidecars, and then its containers.
 func Containers(pod *corev1.Pod) []*corev1.Container {
 	var out []*corev1.Container
 	for i := range pod.Spec.InitContainers {
@@ -20,6 +20,9 @@ func Containers(pod *corev1.Pod) []*corev1.Container {
 	}
 	return out
 }
+
+// Sidecars are how many of the first Containers are sidecars, which a patch finds among the init containers.
+func Sidecars(pod *corev1.Pod) int { return len(Containers(pod)) - len(pod.Spec.Containers) }
 
 // UnderWay says whether the kubelet has a resize of the pod before it.
 func UnderWay(pod *corev1.Pod) bool {

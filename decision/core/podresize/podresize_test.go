@@ -21,6 +21,9 @@ func TestContainersThatRunAsLongAsThePod(t *testing.T) {
 	if diff := cmp.Diff([]string{"sidecar", "main", "second"}, names); diff != "" {
 		t.Errorf("containers (-want +got):\n%s", diff)
 	}
+	if got := Sidecars(pod); got != 1 {
+		t.Errorf("%d sidecars, want 1", got)
+	}
 }
 
 func TestUnderWay(t *testing.T) {

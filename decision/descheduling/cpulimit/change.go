@@ -59,7 +59,7 @@ func Lower(pod *corev1.Pod, to, usage int64, now time.Time) Change {
 		}
 	}
 	room, left := r.Limit-r.Least, to-r.Least
-	sidecars := len(podresize.Containers(pod)) - len(pod.Spec.Containers)
+	sidecars := podresize.Sidecars(pod)
 	for i, c := range podresize.Containers(pod) {
 		request, limit := c.Resources.Requests[corev1.ResourceCPU], c.Resources.Limits[corev1.ResourceCPU]
 		floor := least(request.MilliValue(), limit.MilliValue())
@@ -102,7 +102,7 @@ func Restore(pod *corev1.Pod) Change {
 	if lowered == nil {
 		return out
 	}
-	sidecars := len(podresize.Containers(pod)) - len(pod.Spec.Containers)
+	sidecars := podresize.Sidecars(pod)
 	for i, c := range podresize.Containers(pod) {
 		if one, named := lowered.Containers[c.Name]; named {
 			out.Containers = append(out.Containers, limited(c.Name, i < sidecars, one.Before))

@@ -209,10 +209,10 @@ func (t *Trace) Message(plan Plan) string {
 		text += fmt.Sprintf(", best-effort pods are held back on %d nodes", n)
 	}
 	if n := counts[LowerCPULimit]; n > 0 {
-		text += ", " + phrase.Counted(n, "CPU limit") + " of jobs " + map[bool]string{true: "is", false: "are"}[n == 1] + " lowered"
+		text += ", " + limitsOfJobs(n) + " lowered"
 	}
 	if n := counts[RestoreCPULimit]; n > 0 {
-		text += ", " + phrase.Counted(n, "CPU limit") + " of jobs " + map[bool]string{true: "is", false: "are"}[n == 1] + " given back"
+		text += ", " + limitsOfJobs(n) + " given back"
 	}
 	if n := counts[DeletionCost]; n > 0 {
 		text += fmt.Sprintf(", %d pods are marked for the scale-down", n)
@@ -221,6 +221,13 @@ func (t *Trace) Message(plan Plan) string {
 		text += "; not moved: " + reasons
 	}
 	return text
+}
+
+func limitsOfJobs(n int) string {
+	if n == 1 {
+		return "1 CPU limit of jobs is"
+	}
+	return phrase.Counted(n, "CPU limit") + " of jobs are"
 }
 
 func (t *Trace) reasons() string {

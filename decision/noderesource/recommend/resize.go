@@ -148,7 +148,7 @@ func changes(in ResizeInput, pod *corev1.Pod) (Resize, string) {
 	out, autoscalers := Resize{Pod: pod}, in.Autoscalers.of(pod)
 	var left holds
 	doubt, confident, changeable := "", false, false
-	sidecars := len(podresize.Containers(pod)) - len(pod.Spec.Containers)
+	sidecars := podresize.Sidecars(pod)
 	for i, c := range podresize.Containers(pod) {
 		recommendation, ok := in.Recommendations[c.Name]
 		if !ok {
