@@ -65,6 +65,8 @@ func (s *Source) tell(ctx context.Context, c *clients, kind source.Kind, in *obj
 		group.Go(func() error { return c.tellRevoked(groupContext, in, gaps) })
 	case kind == source.KindGang || kind == source.KindJob || kind == source.KindDaemonSet || slices.Contains(source.WorkloadKinds, kind):
 		group.Go(func() error { return c.tellBelow(groupContext, kind, in, gaps) })
+	case kind == source.KindWorkers && in.Object != nil:
+		group.Go(func() error { return c.tellTarget(groupContext, in, gaps) })
 	case kind == source.KindMigration && in.Object != nil:
 		job := &schedulingv1alpha1.PodMigrationJob{}
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(in.Object.Object, job) == nil {
@@ -105,6 +107,11 @@ func (c *clients) tellBelow(ctx context.Context, kind source.Kind, in *objects.O
 	if err := gaps.lacks(err, "which pods belong to it is told by their names alone"); err != nil {
 		return err
 	}
+	return c.tellOf(ctx, in, pods, gaps)
+}
+
+// tellOf reads the events about pods, and about what else is below a workload.
+func (c *clients) tellOf(ctx context.Context, in *objects.ObjectSnapshot, pods []corev1.Pod, gaps *gaps) error {
 	kinds := []string{"Pod"}
 	if in.Kind == "Deployment" {
 		kinds = append(kinds, "ReplicaSet")
