@@ -113,13 +113,13 @@ func TestPodsOfNoLowerPriorityComeFirst(t *testing.T) {
 		bound := batchPod("picky", "", "700", 9000)
 		bound.Spec.NodeSelector = map[string]string{"pool": "b"}
 		plain := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "plain", UID: "plain"}}
-		c.Pending = []corev1.Pod{batchPod("equal", "", "500", 5000), batchPod("lower", "", "500", 4999), gated, bound, plain, batchPod("w", "", "1000", 9000)}
+		c.Pending = []corev1.Pod{batchPod("equal", "", "500", 5000), batchPod("alike", "", "500", 5000), batchPod("lower", "", "500", 4999), gated, bound, plain, batchPod("w", "", "1000", 9000)}
 		c.Claim(&Input{Request: RequestOf(batch("1500")), Nodes: []Node{{Name: "a"}}}, &c.Bound[1], 1)
 	})
 	want := []Waiting{
-		{Name: "sql/picky", Request: both(700, 1), Nodes: map[string]bool{"b": true}},
-		{Name: "sql/equal", Request: both(500, 1)},
-		{Name: "other workers", Request: both(1500, 1), Nodes: map[string]bool{"a": true}},
+		{Count: 1, Request: both(700, 1), Nodes: map[string]bool{"b": true}},
+		{Count: 2, Request: both(500, 1)},
+		{Count: 1, Request: both(1500, 1), Nodes: map[string]bool{"a": true}},
 	}
 	if diff := cmp.Diff(want, in.Waiting); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

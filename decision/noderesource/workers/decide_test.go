@@ -65,13 +65,13 @@ func TestTheSizeFollowsWhatNodesOffer(t *testing.T) {
 		},
 		"pods that wait come first, on the node where they cost least": {
 			engine("a").with(node("a", 3000), node("b", 700)).edit(func(in *Input) {
-				in.Waiting = []Waiting{{Name: "x", Request: cpu(600)}, {Name: "y", Request: cpu(600)}, {Name: "too large", Request: cpu(9000)}}
+				in.Waiting = []Waiting{{Count: 2, Request: cpu(600)}, {Request: cpu(9000)}}
 			}),
 			"start fitsNow 3; minus waitingPods 1; result desired 2; by waitingPods",
 		},
 		"a waiting pod that may not have the cheap node takes another": {
 			engine("a").with(node("a", 3000), node("b", 700)).edit(func(in *Input) {
-				in.Waiting = []Waiting{{Name: "x", Request: cpu(600), Nodes: map[string]bool{"a": true}}}
+				in.Waiting = []Waiting{{Request: cpu(600), Nodes: map[string]bool{"a": true}}}
 			}),
 			"start fitsNow 3; minus waitingPods 1; result desired 2; by waitingPods",
 		},

@@ -64,11 +64,13 @@ type Node struct {
 	Lost bool
 }
 
-// Waiting is a pod of others that has no node yet.
+// Waiting are pods of others that have no node yet, that are alike, and that are scheduled one after the other.
 type Waiting struct {
-	Name    string
+	// Count is how many there are; zero counts as one.
+	Count int
+	// Request of each, by resource.
 	Request map[corev1.ResourceName]int64
-	// Nodes that it may get, by name; nil for all.
+	// Nodes that they may get, by name; nil for all.
 	Nodes map[string]bool
 }
 

@@ -56,7 +56,7 @@ func drawn(t *rapid.T) Input {
 		in.Pods = append(in.Pods, pod)
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "waiting") {
-		in.Waiting = append(in.Waiting, Waiting{Request: cpu(rapid.Int64Range(1, 5000).Draw(t, "waiting cpu"))})
+		in.Waiting = append(in.Waiting, Waiting{Count: rapid.IntRange(0, 4).Draw(t, "alike"), Request: cpu(rapid.Int64Range(1, 5000).Draw(t, "waiting cpu"))})
 	}
 	if whether(t, "quota") {
 		in.Quota = &Quota{Name: "q", Fits: rapid.Int64Range(-3, 30).Draw(t, "quota fits")}
@@ -89,6 +89,69 @@ func TestWhatAlwaysHolds(t *testing.T) {
 		checkBounds(t, in, got)
 		checkDrained(t, in, got)
 	})
+}
+
+// crowded is an input in which pods wait for nodes of which several would do.
+func crowded(t *rapid.T) Input {
+	in := Input{Now: now, Request: both(rapid.Int64Range(1, 3000).Draw(t, "cpu"), 1)}
+	for i := range rapid.IntRange(1, 6).Draw(t, "nodes") {
+		in.Nodes = append(in.Nodes, Node{Name: fmt.Sprintf("n%d", i), Free: both(cpus(t, "free"), rapid.Int64Range(0, 10).Draw(t, "free pods"))})
+	}
+	for range rapid.IntRange(1, 4).Draw(t, "waiting") {
+		group := Waiting{Count: rapid.IntRange(0, 4).Draw(t, "alike"), Request: both(rapid.Int64Range(1, 5000).Draw(t, "waiting cpu"), 1)}
+		if whether(t, "picky") {
+			group.Nodes = map[string]bool{"n0": whether(t, "n0"), "n2": true, "n4": true}
+		}
+		in.Waiting = append(in.Waiting, group)
+	}
+	return in
+}
+
+// TestWaitingPodsGetTheNodesThatCostWorkersLeast compares with one pod after the other, each of which looks at all nodes.
+func TestWaitingPodsGetTheNodesThatCostWorkersLeast(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := crowded(t)
+		got, want := newRooms(&in), rooms{in: &in, names: requested(&in), runs: map[string]int32{}}
+		want.request, want.scratch, want.runs = got.request, make(vector, len(want.names)), got.runs
+		want.free = make([]vector, len(in.Nodes))
+		for i := range in.Nodes {
+			want.free[i] = want.vector(in.Nodes[i].Free)
+		}
+		for i := range in.Waiting {
+			for range max(in.Waiting[i].Count, 1) {
+				want.placeOne(&in.Waiting[i])
+			}
+		}
+		if diff := cmp.Diff(want.free, got.free); diff != "" || want.placed != got.placed || want.waiting != got.waiting {
+			t.Fatalf("%d pods take the room of %d workers, want %d and %d; what is free (-want +got):\n%s", got.placed, got.waiting, want.placed, want.waiting, diff)
+		}
+	})
+}
+
+func (r *rooms) placeOne(pod *Waiting) {
+	request, best, lost, room := r.vector(pod.Request), -1, int32(0), int32(0)
+	for n := range r.in.Nodes {
+		node := &r.in.Nodes[n]
+		if node.Lost || node.Closed != "" || pod.Nodes != nil && !pod.Nodes[node.Name] || fits(r.free[n], request) == 0 {
+			continue
+		}
+		left := slices.Clone(r.free[n])
+		for i := range left {
+			left[i] -= request[i]
+		}
+		before, after := r.fit(n, r.free[n]), r.fit(n, left)
+		if best < 0 || before-after < lost || before-after == lost && after > room {
+			best, lost, room = n, before-after, after
+		}
+	}
+	if best < 0 {
+		return
+	}
+	for i := range request {
+		r.free[best][i] -= request[i]
+	}
+	r.waiting += int64(lost)
+	r.placed++
 }
 
 func checkBounds(t *rapid.T, in Input, got Verdict) {

@@ -2,7 +2,6 @@ package workers
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 
@@ -23,14 +22,17 @@ type Room struct {
 // most bounds what fits on one node.
 const most = math.MaxInt16
 
+// vector are amounts of the resources of rooms, in their order.
+type vector []int64
+
 // fits counts the workers that fit in what is free, 0 where nothing is requested.
-func fits(free, request map[corev1.ResourceName]int64) int32 {
+func fits(free, request vector) int32 {
 	count := int64(most)
 	requested := false
-	for name, amount := range request {
+	for i, amount := range request {
 		if amount > 0 {
 			requested = true
-			count = min(count, max(free[name], 0)/amount)
+			count = min(count, max(free[i], 0)/amount)
 		}
 	}
 	if !requested {
@@ -41,41 +43,74 @@ func fits(free, request map[corev1.ResourceName]int64) int32 {
 
 // rooms are the nodes with what fits, in the order of the input, and how many workers fit before waiting pods get theirs.
 type rooms struct {
-	in    *Input
-	free  []map[corev1.ResourceName]int64
-	runs  map[string]int32
-	each  []Room
-	first int64
+	in *Input
+	// names are the resources that workers or waiting pods request.
+	names   []corev1.ResourceName
+	request vector
+	// free is what is free of each node; scratch is for what would be.
+	free    []vector
+	scratch vector
+	runs    map[string]int32
+	each    []Room
+	first   int64
 	// waiting is how many workers fewer fit for waiting pods, and placed counts the pods.
 	waiting int64
 	placed  int
 }
 
 func newRooms(in *Input) *rooms {
-	r := &rooms{in: in, runs: map[string]int32{}}
+	r := &rooms{in: in, names: requested(in), runs: map[string]int32{}}
+	r.request, r.scratch = r.vector(in.Request), make(vector, len(r.names))
 	for i := range in.Pods {
 		if !in.Pods[i].Draining && in.Pods[i].Node != "" {
 			r.runs[in.Pods[i].Node]++
 		}
 	}
+	r.free = make([]vector, len(in.Nodes))
 	for i := range in.Nodes {
-		r.free = append(r.free, maps.Clone(in.Nodes[i].Free))
+		r.free[i] = r.vector(in.Nodes[i].Free)
 		r.first += int64(r.fit(i, r.free[i]))
 	}
 	r.place()
+	r.each = make([]Room, len(in.Nodes))
 	for i := range in.Nodes {
 		node := &in.Nodes[i]
 		room := Room{Name: node.Name, Workers: r.runs[node.Name], Now: r.fit(i, r.free[i]), Note: node.note()}
 		room.Later = min(room.Now, r.fit(i, r.later(i)))
-		r.each = append(r.each, room)
+		r.each[i] = room
 	}
 	return r
 }
 
+// requested are the resources that workers or waiting pods request, in order.
+func requested(in *Input) (names []corev1.ResourceName) {
+	add := func(request amounts) {
+		for name := range request {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	add(in.Request)
+	for i := range in.Waiting {
+		add(in.Waiting[i].Request)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r *rooms) vector(from amounts) vector {
+	out := make(vector, len(r.names))
+	for i, name := range r.names {
+		out[i] = from[name]
+	}
+	return out
+}
+
 // fit is how many workers fit on a node: none where it is lost, and no more than run there where it is closed.
-func (r *rooms) fit(i int, free map[corev1.ResourceName]int64) int32 {
+func (r *rooms) fit(i int, free vector) int32 {
 	node := &r.in.Nodes[i]
-	count := fits(free, r.in.Request)
+	count := fits(free, r.request)
 	switch {
 	case node.Lost:
 		return 0
@@ -92,45 +127,14 @@ func (n *Node) note() string {
 	return n.Closed
 }
 
-// later is what is predicted to be free on a node when waiting pods have theirs.
-func (r *rooms) later(i int) map[corev1.ResourceName]int64 {
-	node := &r.in.Nodes[i]
-	out := maps.Clone(r.free[i])
-	for name, amount := range node.Later {
-		out[name] = min(out[name], amount-(node.Free[name]-r.free[i][name]))
-	}
-	return out
-}
-
-// place gives waiting pods their nodes: each the one on which the fewest workers are lost to it, then the one with the most room.
-func (r *rooms) place() {
-	for i := range r.in.Waiting {
-		pod := &r.in.Waiting[i]
-		best, lost, room := -1, int32(0), int32(0)
-		for n := range r.in.Nodes {
-			node := &r.in.Nodes[n]
-			if node.Lost || node.Closed != "" || pod.Nodes != nil && !pod.Nodes[node.Name] || fits(r.free[n], pod.Request) == 0 {
-				continue
-			}
-			before := r.fit(n, r.free[n])
-			after := r.fit(n, without(r.free[n], pod.Request))
-			if best < 0 || before-after < lost || before-after == lost && after > room {
-				best, lost, room = n, before-after, after
-			}
+// later is what is predicted to be free on a node when waiting pods have theirs. It is valid until the next call.
+func (r *rooms) later(i int) vector {
+	node, out := &r.in.Nodes[i], r.scratch
+	copy(out, r.free[i])
+	for n, name := range r.names {
+		if amount, predicted := node.Later[name]; predicted {
+			out[n] = min(out[n], amount-(node.Free[name]-r.free[i][n]))
 		}
-		if best < 0 {
-			continue
-		}
-		r.free[best] = without(r.free[best], pod.Request)
-		r.waiting += int64(lost)
-		r.placed++
-	}
-}
-
-func without(free, request map[corev1.ResourceName]int64) map[corev1.ResourceName]int64 {
-	out := maps.Clone(free)
-	for name, amount := range request {
-		out[name] -= amount
 	}
 	return out
 }
