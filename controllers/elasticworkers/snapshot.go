@@ -3,6 +3,7 @@ package elasticworkers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -124,15 +125,25 @@ func (r *reconciler) readNamespaces(ctx context.Context, s *snapshot) error {
 	return nil
 }
 
-// predict asks what nodes with batch or mid resources will offer. A node that is gone meanwhile is not predicted.
+// overcommitted are the resources whose offers are predicted.
+var overcommitted = []corev1.ResourceName{extension.BatchCPU, extension.BatchMemory, extension.MidCPU, extension.MidMemory}
+
+// predict asks what nodes with batch or mid resources will offer, where any of the engines looks ahead. A node that is gone meanwhile is not
+// predicted.
 func (r *reconciler) predict(ctx context.Context, s *snapshot) error {
+	if !slices.ContainsFunc(s.objects, func(o schedulingv1alpha1.ElasticWorkers) bool { return specOf(&o.Spec).Horizon > 0 }) {
+		return nil
+	}
 	s.cluster.Outlooks = map[string][]diagnosticsv1alpha1.OfferOutlook{}
 	var short []string
-	for _, name := range []corev1.ResourceName{extension.BatchCPU, extension.BatchMemory, extension.MidCPU, extension.MidMemory} {
+	for _, name := range overcommitted {
 		short = append(short, amount.ShortName(name))
 	}
 	for i := range s.cluster.Nodes {
 		name := s.cluster.Nodes[i].Name
+		if !offers(&s.cluster.Nodes[i]) {
+			continue
+		}
 		answer, err := r.nodes.ExplainNode(ctx, diagnosticsv1alpha1.NodeExplanationSpec{NodeName: name, Resources: short, Outlook: true})
 		switch {
 		case apierrors.IsNotFound(err):
@@ -143,4 +154,12 @@ func (r *reconciler) predict(ctx context.Context, s *snapshot) error {
 		}
 	}
 	return nil
+}
+
+// offers is true for a node with batch or mid resources.
+func offers(node *corev1.Node) bool {
+	return slices.ContainsFunc(overcommitted, func(name corev1.ResourceName) bool {
+		quantity := node.Status.Allocatable[name]
+		return quantity.Sign() > 0
+	})
 }
