@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 
 	"koordinator.sh/koord/api/configuration"
 	"koordinator.sh/koord/controllers/webhookserver"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -127,14 +127,7 @@ func serveHook(t *testing.T, hook http.Handler) (url string) {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil) // for its certificate
 	certified.Close()
-	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	if err := free.Close(); err != nil {
-		t.Fatal(err)
-	}
+	port := freeport.Next(t)
 	server := webhookserver.New(webhookserver.Options{Host: "127.0.0.1", Port: port, Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return &certified.TLS.Certificates[0], nil
 	}})

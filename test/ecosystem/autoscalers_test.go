@@ -28,6 +28,7 @@ import (
 	"koordinator.sh/koord/decision/noderesource/recommend"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/state"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -54,7 +55,7 @@ func newAutoscaling(t *testing.T) *autoscaling {
 // runMetricsServer runs metrics-server, which asks the stand-ins of kubelets.
 func (a *autoscaling) runMetricsServer(t *testing.T, directory string) {
 	t.Helper()
-	home, port := t.TempDir(), freePort(t)
+	home, port := t.TempDir(), freeport.Next(t)
 	a.install(t, directory, setting{api: port})
 	config := a.kubeconfig(t, home, metav1.NamespaceSystem, "metrics-server")
 	startProcess(t, filepath.Join(directory, "manager"),
@@ -84,7 +85,7 @@ func (a *autoscaling) runVertical(t *testing.T, directory string) {
 	t.Helper()
 	home := t.TempDir()
 	a.install(t, directory, setting{})
-	address := func() string { return "--address=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))) }
+	address := func() string { return "--address=" + net.JoinHostPort("127.0.0.1", strconv.Itoa(freeport.Next(t))) }
 	startProcess(t, filepath.Join(directory, "recommender"), "--kubeconfig="+a.kubeconfig(t, home, metav1.NamespaceSystem, "vpa-recommender"),
 		"--recommender-interval=10s", address())
 	startProcess(t, filepath.Join(directory, "updater"), "--kubeconfig="+a.kubeconfig(t, home, metav1.NamespaceSystem, "vpa-updater"),
@@ -124,7 +125,7 @@ func (a *autoscaling) resizeByManager(t *testing.T) {
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it ends with the sandbox
 	startProcess(t, a.Program("koord-manager"), "--kubeconfig="+filepath.Join(a.Directory(), "kubeconfig"),
 		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--webhook-port=0",
-		"--diagnostics-bind-address=127.0.0.1", "--diagnostics-port="+strconv.Itoa(freePort(t)), "--recommender-apply")
+		"--diagnostics-bind-address=127.0.0.1", "--diagnostics-port="+strconv.Itoa(freeport.Next(t)), "--recommender-apply")
 }
 
 // service creates a Deployment, and a Recommendation that is applied and according to which each pod needs half a core and 3.5 GiB.

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/sandbox/pki"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -60,7 +61,7 @@ func (c controller) namespace() string { return c.name + "-system" }
 func (c controller) run(t *testing.T, r *rig, directory string) {
 	t.Helper()
 	home := t.TempDir()
-	s := setting{webhook: freePort(t), health: freePort(t), certificates: filepath.Join(home, "certificates")}
+	s := setting{webhook: freeport.Next(t), health: freeport.Next(t), certificates: filepath.Join(home, "certificates")}
 	if err := os.Mkdir(s.certificates, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -207,15 +208,4 @@ func startProcess(t *testing.T, program string, args ...string) {
 		}
 		_ = log.Close() // nothing more is written
 	})
-}
-
-// freePort is a port that no process listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
 }

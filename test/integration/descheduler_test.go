@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/scenario"
 	"koordinator.sh/koord/sandbox/state"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -39,7 +40,7 @@ func leaderOf(t *testing.T, lease string) (string, error) {
 // returns its port.
 func startDescheduler(t *testing.T) int {
 	t.Helper()
-	port := freePort(t)
+	port := freeport.Next(t)
 	var log bytes.Buffer
 	ctx, stop := context.WithCancel(context.Background())
 	command := exec.CommandContext(ctx, shared.Program("koord-descheduler"), "--config="+component.DeschedulerConfigFile(state.At(shared.Directory())),

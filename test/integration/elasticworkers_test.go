@@ -25,6 +25,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -86,7 +87,7 @@ func workersManager(t *testing.T) (kill func()) {
 	}
 	command := exec.Command(shared.Program("koord-manager"),
 		"--kubeconfig="+filepath.Join(shared.Directory(), "kubeconfig"), "--metrics-bind-address=0", "--health-probe-bind-address=0", "--webhook-port=0",
-		"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", freePort(t)), "--leader-elect=false", "--manage-certificates=false",
+		"--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", freeport.Next(t)), "--leader-elect=false", "--manage-certificates=false",
 		"--elastic-workers")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {

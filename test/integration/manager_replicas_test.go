@@ -22,6 +22,7 @@ import (
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -62,7 +63,7 @@ func launchManager(t *testing.T, kubeconfig string, flags ...string) *replica {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replica{process: &process{ended: make(chan struct{})}, webhooks: freePort(t), diagnostics: freePort(t), health: freePort(t)}
+	r := &replica{process: &process{ended: make(chan struct{})}, webhooks: freeport.Next(t), diagnostics: freeport.Next(t), health: freeport.Next(t)}
 	r.command = exec.Command(shared.Program(component.Manager), append([]string{
 		"--kubeconfig=" + kubeconfig, "--metrics-bind-address=0",
 		fmt.Sprintf("--health-probe-bind-address=127.0.0.1:%d", r.health),

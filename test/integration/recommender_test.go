@@ -25,6 +25,7 @@ import (
 
 	analysisv1alpha1 "koordinator.sh/koord/api/analysis/v1alpha1"
 	"koordinator.sh/koord/decision/noderesource/recommend"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -139,7 +140,7 @@ func standInManager(t *testing.T, flags ...string) {
 	}
 	command := exec.Command(shared.Program("koord-manager"), append([]string{
 		"--kubeconfig=" + filepath.Join(shared.Directory(), "kubeconfig"), "--metrics-bind-address=0", "--health-probe-bind-address=0",
-		"--webhook-port=0", "--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", freePort(t)),
+		"--webhook-port=0", "--diagnostics-bind-address=127.0.0.1", fmt.Sprintf("--diagnostics-port=%d", freeport.Next(t)),
 	}, flags...)...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {

@@ -17,6 +17,7 @@ import (
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/pki"
 	"koordinator.sh/koord/sandbox/state"
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -30,7 +31,7 @@ func startKubeScheduler(t *testing.T) {
 	}
 	p := &process{ended: make(chan struct{}), command: exec.Command(shared.Program("koord-sandbox"), component.KubeScheduler,
 		"--kubeconfig="+kubeconfig, "--authentication-kubeconfig="+kubeconfig, "--authorization-kubeconfig="+kubeconfig,
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", freePort(t)), "--leader-elect=false")}
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", freeport.Next(t)), "--leader-elect=false")}
 	p.command.Stdout, p.command.Stderr = logFile, logFile
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -26,6 +25,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/state"
+	"koordinator.sh/koord/test/freeport"
 )
 
 // The leases of schedulers that tests run are short, so that another one takes over soon.
@@ -95,7 +95,7 @@ func profileOf(t *testing.T, config map[string]any) map[string]any {
 func startScheduler(t *testing.T, name string, settings ...setting) *scheduler {
 	t.Helper()
 	dir := t.TempDir()
-	s := &scheduler{name: name, config: filepath.Join(dir, "config.yaml"), diagnostics: freePort(t), finished: make(chan struct{})}
+	s := &scheduler{name: name, config: filepath.Join(dir, "config.yaml"), diagnostics: freeport.Next(t), finished: make(chan struct{})}
 	writeSchedulerConfig(t, s.config, name, append([]setting{through(administratorFile())}, settings...))
 	var err error
 	if s.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
@@ -264,24 +264,6 @@ func writeSchedulerConfig(t *testing.T, file, name string, settings []setting) {
 		t.Fatal(err)
 	}
 }
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	for {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := listener.Addr().(*net.TCPAddr).Port
-		_ = listener.Close() // so that a process can listen there
-		if _, given := givenPorts.LoadOrStore(port, true); !given {
-			return port
-		}
-	}
-}
-
-// givenPorts are those that freePort returned: the kernel may name one again before its process listens there.
-var givenPorts sync.Map
 
 // explain asks the scheduler itself why a pod is where it is, with up to 100 nodes in each group.
 func (s *scheduler) explain(ctx context.Context, namespace, pod string) (*diagnosticsv1alpha1.PodExplanation, error) {

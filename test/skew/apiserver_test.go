@@ -3,10 +3,10 @@ package skew
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"k8s.io/client-go/kubernetes"
@@ -15,6 +15,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"koordinator.sh/koord/test/freeport"
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
@@ -26,7 +27,7 @@ func startAPIServer(t *testing.T, directory string, args ...string) *rest.Config
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	etcd, peer := "http://127.0.0.1:"+freePort(t), "http://127.0.0.1:"+freePort(t)
+	etcd, peer := "http://"+freeport.Address(freeport.Next(t)), "http://"+freeport.Address(freeport.Next(t))
 	startProcess(t, filepath.Join(bin, "koord-sandbox"), "etcd", "--data-dir="+filepath.Join(home, "etcd"), "--unsafe-no-fsync=true", "--log-level=warn",
 		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer)
 	key, tokens := filepath.Join(home, "key.pem"), filepath.Join(home, "tokens.csv")
@@ -34,7 +35,7 @@ func startAPIServer(t *testing.T, directory string, args ...string) *rest.Config
 	if err := errors.Join(err, os.WriteFile(key, pem, 0o600), os.WriteFile(tokens, []byte("token,admin,admin,system:masters\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := strconv.Itoa(freeport.Next(t))
 	startProcess(t, filepath.Join(directory, "kube-apiserver"), append([]string{
 		"--etcd-servers=" + etcd, "--bind-address=127.0.0.1", "--secure-port=" + port, "--cert-dir=" + home, "--service-cluster-ip-range=10.96.0.0/16",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + key, "--service-account-signing-key-file=" + key,
@@ -73,19 +74,4 @@ func startProcess(t *testing.T, program string, args ...string) {
 		}
 		_ = log.Close() // nothing more is written
 	})
-}
-
-// freePort is a port that no process listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

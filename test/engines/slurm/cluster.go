@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -20,6 +19,7 @@ import (
 	"koordinator.sh/koord/bridge/slurm"
 	"koordinator.sh/koord/test/engines"
 	"koordinator.sh/koord/test/eventually"
+	"koordinator.sh/koord/test/freeport"
 )
 
 // NodeCPUs and NodeMiB are the size of each node, MiBPerCPU is what each of its CPUs has of its memory.
@@ -81,9 +81,9 @@ EnforcePartLimits=NO
 KillWait=1
 DefMemPerCPU=%[4]d
 MaxMemPerCPU=%[4]d
-`, port(t), who.Username, dir, MiBPerCPU)
+`, freeport.Next(t), who.Username, dir, MiBPerCPU)
 	for i := range nodes {
-		fmt.Fprintf(&text, "NodeName=n%[1]d NodeHostname=localhost NodeAddr=127.0.0.1 Port=%[2]d CPUs=%[3]d RealMemory=%[4]d\n", i+1, port(t), NodeCPUs, NodeMiB)
+		fmt.Fprintf(&text, "NodeName=n%[1]d NodeHostname=localhost NodeAddr=127.0.0.1 Port=%[2]d CPUs=%[3]d RealMemory=%[4]d\n", i+1, freeport.Next(t), NodeCPUs, NodeMiB)
 		fmt.Fprintf(&text, "PartitionName=%sn%[2]d Nodes=n%[2]d MaxCPUsPerNode=0 State=UP\n", slurm.DefaultPartitionPrefix, i+1)
 	}
 	fmt.Fprintf(&text, "PartitionName=batch Nodes=n[1-%d] Default=YES State=DOWN\n", nodes)
@@ -103,17 +103,6 @@ MaxMemPerCPU=%[4]d
 		return err == nil && out == strconv.Itoa(nodes)
 	})
 	return c
-}
-
-// port is one that is free.
-func port(t testing.TB) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }() // nothing was written
-	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // process runs a daemon until the end of the test.

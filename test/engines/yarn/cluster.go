@@ -18,6 +18,7 @@ import (
 
 	"koordinator.sh/koord/bridge/yarn"
 	"koordinator.sh/koord/test/eventually"
+	"koordinator.sh/koord/test/freeport"
 )
 
 // Cluster is a YARN cluster that runs until the end of its test.
@@ -224,12 +225,4 @@ func (*Cluster) write(t testing.TB, properties map[string]string) string {
 }
 
 // free is an address that nothing listens on.
-func free(t testing.TB) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }() // it was only to find the port
-	return listener.Addr().String()
-}
+func free(t testing.TB) string { return freeport.Address(freeport.Next(t)) }
