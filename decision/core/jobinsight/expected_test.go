@@ -34,7 +34,6 @@ func TestWhatIsExpectedOfAJob(t *testing.T) {
 }
 
 func TestDone(t *testing.T) {
-	hour := &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, LeastSeconds: 3000, MostSeconds: 5400, Runs: 9}}
 	tests := map[string]struct {
 		expected *extension.JobPrediction
 		ran      time.Duration

@@ -9,6 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
@@ -147,7 +148,7 @@ func TestTheOrderOfPodsAndContainersIsTotal(t *testing.T) {
 			} else {
 				pod := batch(name, priority, 1000, 1000, giga*int64(1+random.IntN(3)))
 				if random.IntN(2) == 0 {
-					pod.Job = &Job{Started: noon.Add(-time.Duration(random.IntN(90)) * time.Minute),
+					pod.Job = &jobinsight.Progress{Started: noon.Add(-time.Duration(random.IntN(90)) * time.Minute),
 						Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, MostSeconds: 3600}}}
 				}
 				pods = append(pods, pod)

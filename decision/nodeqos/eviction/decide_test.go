@@ -10,6 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
@@ -57,7 +58,7 @@ func TestTheOrderOfVictims(t *testing.T) {
 	cpu := func(milli int64) podrequest.Amount { return podrequest.Amount{MilliCPU: milli} }
 	// running is a job that is expected to take an hour and at most two, and has run for some minutes.
 	running := func(pod Pod, minutes time.Duration) Pod {
-		pod.Job = &Job{Started: noon.Add(-minutes * time.Minute), Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, MostSeconds: 7200}}}
+		pod.Job = &jobinsight.Progress{Started: noon.Add(-minutes * time.Minute), Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, MostSeconds: 7200}}}
 		return pod
 	}
 	requesting := func(pod Pod, milli int64) Pod {

@@ -2,7 +2,6 @@ package eviction
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -84,7 +83,7 @@ func (s selector) keys(pod *Pod) []Key {
 // that release most, so that few have to go.
 func (s selector) withLast(keys []Key, pod *Pod, last Key) []Key {
 	if s.predicted {
-		keys = append(keys, Key{Name: KeyDone, Value: min(math.Floor(pod.Job.done(s.now)*4), 3) / 4})
+		keys = append(keys, Key{Name: KeyDone, Value: float64(pod.Job.Quarter(s.now)) / 4})
 	}
 	return append(keys, last)
 }

@@ -52,36 +52,9 @@ type Pod struct {
 	// Used right now; nil when it was not measured.
 	Used *podrequest.Amount `json:"used,omitempty"`
 	// Job is when the pod's job started and how long it is expected to take; nil where nothing was predicted, or it has not started.
-	Job *Job `json:"job,omitempty"`
+	Job *jobinsight.Progress `json:"job,omitempty"`
 	// Work is what a container loses when it ends, in seconds of CPU time; 0 for pods, which are not ordered by it.
 	Work float64 `json:"work,omitempty"`
-}
-
-// Job is a run of which something was predicted.
-type Job struct {
-	Started  time.Time                `json:"started"`
-	Expected *extension.JobPrediction `json:"expected"`
-}
-
-// jobOf reads a pod; a prediction that cannot be read counts as if it were absent.
-func jobOf(pod *corev1.Pod) *Job {
-	if pod.Annotations[extension.AnnotationJobPrediction] == "" {
-		return nil
-	}
-	expected, err := extension.GetJobPrediction(pod.Annotations)
-	started := jobinsight.StartOf(pod)
-	if err != nil || expected == nil || expected.Duration == nil || started.IsZero() {
-		return nil
-	}
-	return &Job{Started: started, Expected: expected}
-}
-
-// done is the share of the work that is done, from 0 to 1; 0 where there is no job.
-func (j *Job) done(now time.Time) float64 {
-	if j == nil {
-		return 0
-	}
-	return jobinsight.Done(j.Expected, now.Sub(j.Started))
 }
 
 // leastCritical is the priority from which Kubernetes takes pods to be critical.
@@ -101,7 +74,7 @@ func PodOf(pod *corev1.Pod, used *podrequest.Amount) Pod {
 		Ref: Ref{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID)},
 		QoS: qosOf(pod), Band: requests.Band, Priority: priorityOf(pod, requests.Band),
 		Agrees: extension.IsPodEvictEnabled(pod.Labels), Allowed: allowedFeatures(pod.Annotations), Critical: criticalReason(pod),
-		Active: podrequest.Consumes(pod), Requests: requests.Requests, Used: used, Job: jobOf(pod),
+		Active: podrequest.Consumes(pod), Requests: requests.Requests, Used: used, Job: jobinsight.ProgressOf(pod),
 	}
 	out.EvictionPriority, _ = extension.EvictionPriority(pod.Annotations)
 	out.SubPriority = int64(out.Priority)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
@@ -55,7 +56,7 @@ func TestPodOf(t *testing.T) {
 			p.Annotations[extension.AnnotationJobPrediction] = `{"duration":{"likelySeconds":60,"leastSeconds":50,"mostSeconds":70,"runs":9}}`
 			p.Status.StartTime = &metav1.Time{Time: noon}
 		}, func(p *Pod) {
-			p.Job = &Job{Started: noon, Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 60, LeastSeconds: 50, MostSeconds: 70, Runs: 9}}}
+			p.Job = &jobinsight.Progress{Started: noon, Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 60, LeastSeconds: 50, MostSeconds: 70, Runs: 9}}}
 		}},
 		"a job that has not started": {func(p *corev1.Pod) {
 			p.Annotations[extension.AnnotationJobPrediction] = `{"duration":{"likelySeconds":60}}`
