@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	"koordinator.sh/koord/api/extension"
 )
@@ -45,4 +46,46 @@ func (p *Progress) Done(now time.Time) float64 {
 // and lose the least of their work.
 func (p *Progress) Quarter(now time.Time) int {
 	return int(min(math.Floor(p.Done(now)*quarters), quarters-1))
+}
+
+// Lost is the work that is lost with the pod: how long it has run.
+func (p *Progress) Lost(now time.Time) time.Duration {
+	if p == nil {
+		return 0
+	}
+	return max(now.Sub(p.Started), 0)
+}
+
+// LossText says what a pod would lose, in words that follow its name.
+func LossText(lost time.Duration) string {
+	return "would lose " + duration.HumanDuration(lost) + " of work"
+}
+
+// Remaining is how much longer the pod will run, as likely exceeded as not; false where that is not known, as for one that has run for longer than
+// nearly all others. It is the median of the runs that take longer than this one already has, where the logarithms of durations are spread normally
+// to both sides of what is likely, each as far as the interval says.
+func (p *Progress) Remaining(now time.Time) (time.Duration, bool) {
+	if p == nil || p.Expected == nil || p.Expected.Duration == nil || p.Expected.Duration.LikelySeconds <= 0 {
+		return 0, false
+	}
+	likely := float64(p.Expected.Duration.LikelySeconds)
+	shortest := min(max(float64(p.Expected.Duration.LeastSeconds), 1), likely)
+	longest := max(float64(p.Expected.Duration.MostSeconds), likely)
+	ran := max(now.Sub(p.Started).Seconds(), 0)
+	if ran > longest {
+		return 0, false
+	}
+	// The error function of deviation is the share of a normal distribution within the interval, and scales distances to it.
+	deviation := math.Erfinv(DefaultConfidence)
+	below, above := math.Log(likely/shortest)/deviation, math.Log(longest/likely)/deviation
+	spread := below
+	if ran > likely {
+		spread = above
+	}
+	ended := 0.5
+	if ran != likely {
+		ended += math.Erf(math.Log(ran/likely)/spread) / 2
+	}
+	// Half of those that have not ended do by the quantile (1+ended)/2, whose distance is the inverse error function of ended.
+	return seconds(likely*math.Exp(above*math.Erfinv(ended)) - ran), true
 }

@@ -1,12 +1,14 @@
 package jobinsight
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"koordinator.sh/koord/api/extension"
 )
@@ -63,5 +65,86 @@ func TestQuartersOfTheWork(t *testing.T) {
 				t.Errorf("%d quarters are done, want %d", got, test.want)
 			}
 		})
+	}
+}
+
+func TestWhatRemainsOfARun(t *testing.T) {
+	expecting := func(likely, least, most int64) *Progress {
+		return &Progress{Started: noon, Expected: &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: likely, LeastSeconds: least, MostSeconds: most}}}
+	}
+	tests := map[string]struct {
+		progress  *Progress
+		ran, want time.Duration
+		wantKnown bool
+	}{
+		"at its start, what is likely":                  {&Progress{noon, hour}, 0, time.Hour, true},
+		"a start in the future counts as now":           {&Progress{noon, hour}, -time.Minute, time.Hour, true},
+		"hardly a run has ended by then":                {&Progress{noon, hour}, 50 * time.Minute, 10*time.Minute + 56*time.Second, true},
+		"half of the runs have ended":                   {&Progress{noon, hour}, time.Hour, 10*time.Minute + 51*time.Second, true},
+		"nearly all have":                               {&Progress{noon, hour}, 89 * time.Minute, 7*time.Minute + 19*time.Second, true},
+		"longer than nearly all others":                 {progress: &Progress{noon, hour}, ran: 91 * time.Minute},
+		"nothing predicted":                             {ran: time.Minute},
+		"a prediction without a duration":               {progress: &Progress{noon, &extension.JobPrediction{}}},
+		"no time at all":                                {progress: expecting(0, 0, 0)},
+		"all runs take the same time":                   {expecting(60, 60, 60), 45 * time.Second, 15 * time.Second, true},
+		"an interval that begins at once":               {expecting(60, 0, 60), 0, time.Minute, true},
+		"an interval that does not have what is likely": {expecting(60, 90, 1), 30 * time.Second, 30 * time.Second, true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, known := test.progress.Remaining(noon.Add(test.ran))
+			if got != test.want || known != test.wantKnown {
+				t.Errorf("%v remains (known: %t), want %v (%t)", got, known, test.want, test.wantKnown)
+			}
+		})
+	}
+}
+
+// TestRunsEndLaterTheLongerTheyTake, whatever an annotation says.
+func TestRunsEndLaterTheLongerTheyTake(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bound := rapid.SampledFrom([]*rapid.Generator[int64]{rapid.Int64(), rapid.Int64Range(-1, 10_000)}).Draw(t, "bound")
+		p := &Progress{Started: noon, Expected: &extension.JobPrediction{Duration: &extension.JobDuration{
+			LikelySeconds: bound.Draw(t, "likely"), LeastSeconds: bound.Draw(t, "least"), MostSeconds: bound.Draw(t, "most"),
+		}}}
+		ran := time.Duration(rapid.Int64Range(0, 10_000).Draw(t, "ran")) * time.Second
+		longer := ran + time.Duration(rapid.Int64Range(0, 10_000).Draw(t, "longer"))*time.Second
+		before, known := p.Remaining(noon.Add(ran))
+		after, still := p.Remaining(noon.Add(longer))
+		if before < 0 || after < 0 || !known && (before != 0 || still) {
+			t.Fatalf("%v, then %v remain (known: %t, then %t)", before, after, known, still)
+		}
+		if still && longer+after < ran+before-time.Second {
+			t.Fatalf("it ends after %v, and after %v once it has run for %v", ran+before, longer+after, longer)
+		}
+	})
+}
+
+// TestAPredictionOnAPodSaysAboutWhatTheStoreDoes of what remains, until most runs have ended.
+func TestAPredictionOnAPodSaysAboutWhatTheStoreDoes(t *testing.T) {
+	kind, r, store := Kind{User: "etl", Application: "report"}, rand.New(rand.NewPCG(1, 2)), NewStore(0)
+	for i := range 600 {
+		store.Observe(ended(kind, i, Completed, 2, time.Duration(spread(r, 3600, 0.4))*time.Second))
+	}
+	p := &Progress{Started: noon, Expected: store.Expected(ofJob("report-12345678"))}
+	for _, ran := range []time.Duration{0, 20 * time.Minute, 40 * time.Minute, time.Hour, 80 * time.Minute} {
+		want, _ := store.Remaining(kind, ran, DefaultConfidence)
+		got, known := p.Remaining(noon.Add(ran))
+		if ratio := got.Seconds() / want.Point.Seconds(); !known || ratio < 0.8 || ratio > 1.25 {
+			t.Errorf("after %v, %v remains (known: %t), and the store says %v", ran, got, known, want.Point)
+		}
+	}
+}
+
+func TestWhatIsLost(t *testing.T) {
+	p := &Progress{noon, hour}
+	for text, now := range map[string]time.Time{"would lose 12m of work": noon.Add(12 * time.Minute), "would lose 0s of work": noon.Add(-time.Second)} {
+		if got := LossText(p.Lost(now)); got != text {
+			t.Errorf("at %v it %q, want %q", now, got, text)
+		}
+	}
+	var none *Progress
+	if lost := none.Lost(noon); lost != 0 {
+		t.Errorf("%v is lost of nothing", lost)
 	}
 }
