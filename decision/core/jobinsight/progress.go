@@ -1,6 +1,7 @@
 package jobinsight
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -34,6 +35,16 @@ func ProgressOf(pod *corev1.Pod) *Progress {
 	return &Progress{Started: started, Expected: expected}
 }
 
+// ProgressSinceAccepted is ProgressOf of a run that counts from when the kubelet accepted the pod, before its first container: so both those who
+// see since when containers run and koord-descheduler, whose cache does not keep it, come to the same.
+func ProgressSinceAccepted(pod *corev1.Pod) *Progress {
+	p := ProgressOf(pod)
+	if p != nil && pod.Status.StartTime != nil {
+		p.Started = pod.Status.StartTime.Time
+	}
+	return p
+}
+
 // Done is the share of the work that is done, from 0 to 1.
 func (p *Progress) Done(now time.Time) float64 {
 	if p == nil {
@@ -56,9 +67,9 @@ func (p *Progress) Lost(now time.Time) time.Duration {
 	return max(now.Sub(p.Started), 0)
 }
 
-// LossText says what a pod would lose, in words that follow its name.
+// LossText says what a pod would lose.
 func LossText(lost time.Duration) string {
-	return "would lose " + duration.HumanDuration(lost) + " of work"
+	return fmt.Sprintf("the pod would lose %s of work", duration.HumanDuration(lost))
 }
 
 // Remaining is how much longer the pod will run, as likely exceeded as not; false where that is not known, as for one that has run for longer than

@@ -46,6 +46,22 @@ func TestProgressIsReadFromThePod(t *testing.T) {
 	}
 }
 
+func TestProgressMayCountFromWhenThePodWasAccepted(t *testing.T) {
+	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &metav1.Time{Time: noon}}}
+	if p := ProgressSinceAccepted(pod); p != nil {
+		t.Errorf("%+v is the progress of a pod of which nothing was predicted", p)
+	}
+	if err := extension.SetJobPrediction(pod, hour); err != nil {
+		t.Fatal(err)
+	}
+	for name, startedAt := range map[string]metav1.Time{"as the API server says": metav1.NewTime(noon.Add(5 * time.Minute)), "as koord-descheduler's cache has it": {}} {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: startedAt}}}}
+		if diff := cmp.Diff(&Progress{Started: noon, Expected: hour}, ProgressSinceAccepted(pod)); diff != "" {
+			t.Errorf("progress of a pod %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestQuartersOfTheWork(t *testing.T) {
 	for name, test := range map[string]struct {
 		progress *Progress
@@ -138,9 +154,9 @@ func TestAPredictionOnAPodSaysAboutWhatTheStoreDoes(t *testing.T) {
 
 func TestWhatIsLost(t *testing.T) {
 	p := &Progress{noon, hour}
-	for text, now := range map[string]time.Time{"would lose 12m of work": noon.Add(12 * time.Minute), "would lose 0s of work": noon.Add(-time.Second)} {
+	for text, now := range map[string]time.Time{"the pod would lose 12m of work": noon.Add(12 * time.Minute), "the pod would lose 0s of work": noon.Add(-time.Second)} {
 		if got := LossText(p.Lost(now)); got != text {
-			t.Errorf("at %v it %q, want %q", now, got, text)
+			t.Errorf("at %v %q, want %q", now, got, text)
 		}
 	}
 	var none *Progress

@@ -46,6 +46,13 @@ type candidate struct {
 	worth     float64
 	// net is what the best of the targets gains beyond the cost.
 	net float64
+	// quarter of its job's work that is done.
+	quarter int
+}
+
+// compareCandidates puts the one first whose move is worth the most, and of such that are worth the same, the one that loses the least of its work.
+func compareCandidates(a, b candidate) int {
+	return cmp.Or(cmp.Compare(b.net, a.net), cmp.Compare(a.quarter, b.quarter))
 }
 
 // option is a target of a candidate.
@@ -72,7 +79,7 @@ func (p *pass) candidates(n int, plan *Plan, trace *Trace) []candidate {
 			trace.skipped(p, i, reason, "")
 			continue
 		}
-		c := candidate{pod: i, node: n, cost: pod.cost(), worth: pod.worth(p.in.Args.Horizon.Duration)}
+		c := candidate{pod: i, node: n, cost: pod.cost(), worth: pod.worth(p.in.Args.Horizon.Duration), quarter: pod.Progress.Quarter(p.in.Now)}
 		var passed refusals
 		options, _ := p.options(&c, 0, &passed)
 		if len(options) == 0 {
@@ -85,7 +92,7 @@ func (p *pass) candidates(n int, plan *Plan, trace *Trace) []candidate {
 		case c.net > 0:
 			found = append(found, c)
 		case best > p.least(c.cost):
-			trace.skipped(p, i, EndsSoon, "")
+			trace.skipped(p, i, EndsSoon, pod.left())
 		default:
 			trace.small(p, &c, best)
 		}

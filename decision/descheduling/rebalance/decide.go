@@ -1,7 +1,6 @@
 package rebalance
 
 import (
-	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -172,7 +171,7 @@ func (p *pass) migrate(plan *Plan, trace *Trace) {
 // relieve moves the pod off a node whose move is worth the most; false when none is worth it.
 func (p *pass) relieve(n int, plan *Plan, trace *Trace) bool {
 	candidates := p.candidates(n, plan, trace)
-	slices.SortStableFunc(candidates, func(a, b candidate) int { return cmp.Compare(b.net, a.net) })
+	slices.SortStableFunc(candidates, compareCandidates)
 	left := p.checks
 	for i := range candidates {
 		if left-p.checks >= podsPerNode**p.in.Args.MaxTargetsPerPod {

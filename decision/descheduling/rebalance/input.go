@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/descheduling/cpulimit"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
 )
@@ -68,6 +69,8 @@ type Pod struct {
 	Restart, Readiness time.Duration
 	// Remaining lifetime of a pod of a job; nil for a pod that does not end by itself.
 	Remaining *time.Duration
+	// Progress of its job, by which pods are ordered whose moves are worth the same; nil where nothing was predicted of it.
+	Progress *jobinsight.Progress
 	// Limit is the CPU limit of a pod for which it may be lowered, or was; nil for others.
 	Limit *CPULimit
 }

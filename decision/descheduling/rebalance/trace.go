@@ -36,6 +36,10 @@ type MoveTrace struct {
 	Cost   float64 `json:"cost"`
 	// Required is by how much the potential had to fall.
 	Required float64 `json:"required"`
+	// Done is the share of the work of the pod's job that is done, in quarters from 0 to 0.75, and Loss says what is lost of it; both are
+	// empty for a pod of which nothing was predicted.
+	Done float64 `json:"done,omitempty"`
+	Loss string  `json:"loss,omitempty"`
 	// Source and Target are the load of the two nodes.
 	Source Change `json:"source"`
 	Target Change `json:"target"`
@@ -117,9 +121,14 @@ func (t *Trace) skipped(p *pass, pod int, reason Reason, detail string) {
 
 // small records a pod whose best move gains less than it costs.
 func (t *Trace) small(p *pass, c *candidate, best float64) {
-	if t != nil {
-		t.skipped(p, c.pod, GainBelowCost, fmt.Sprintf("the best move gains %.4g, and %.4g are required at a cost of %.3g", best, p.least(c.cost), c.cost))
+	if t == nil {
+		return
 	}
+	detail := fmt.Sprintf("the best move gains %.4g, and %.4g are required at a cost of %.3g", best, p.least(c.cost), c.cost)
+	if loss := p.in.Pods[c.pod].Loss(); loss != "" {
+		detail += "; " + loss
+	}
+	t.skipped(p, c.pod, GainBelowCost, detail)
 }
 
 // infeasible records a target that the scheduler refuses.
@@ -165,7 +174,7 @@ func (t *Trace) moved(p *pass, c *candidate, choice option, before float64) {
 	source, target := slices.Clone(p.load.row(c.node)), slices.Clone(p.load.row(choice.node))
 	t.Moves = append(t.Moves, MoveTrace{
 		Pod: p.in.Pods[c.pod].Name, From: p.in.Nodes[c.node].Name, To: p.in.Nodes[choice.node].Name,
-		Before: before, After: p.load.phi, Cost: c.cost, Required: p.least(c.cost),
+		Before: before, After: p.load.phi, Cost: c.cost, Required: p.least(c.cost), Done: float64(c.quarter) / 4, Loss: p.in.Pods[c.pod].Loss(),
 		Source: Change{Before: plus(source, p.loses, 1), After: source}, Target: Change{Before: plus(target, p.gains, -1), After: target}, Runners: t.runner,
 	})
 	t.runner = nil
