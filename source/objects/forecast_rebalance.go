@@ -110,6 +110,7 @@ func (p *plannedRebalance) podOf(f *forecast, v *rebalanceView, pod *corev1.Pod,
 		out.Priority = *pod.Spec.Priority
 	}
 	out.EvictionCost, _ = extension.EvictionCost(pod.Annotations) // an invalid cost counts as 0
+	out.RunsJob(pod, nil, v.in.Now)
 	if job := f.leaving[podName{pod.Namespace, pod.Name}]; job != "" {
 		out.Protected = "PodMigrationJob " + job + " moves it already"
 	} else if verdict := evictability.Decide(evictability.Input{Pod: pod, Policy: p.withoutNodeFit()}); !verdict.Allowed {
@@ -158,6 +159,10 @@ func (p *plannedRebalance) moveOf(f *forecast, number int, pod *corev1.Pod, trac
 		Profile: p.profile.Name, Plugin: rebalance.PluginName,
 		Reason: fmt.Sprintf("the potential falls by %.4g, at least %.4g is required", traced.Before-traced.After, traced.Required),
 		Keys:   []diagnosticsv1alpha1.ForecastKey{{Name: "gain", Value: fmt.Sprintf("%.4g", traced.Before-traced.After)}, {Name: "cost", Value: fmt.Sprintf("%.3g", traced.Cost)}},
+	}
+	if traced.Loss != "" {
+		move.Reason += "; " + traced.Loss
+		move.Keys = append(move.Keys, diagnosticsv1alpha1.ForecastKey{Name: "done", Value: fmt.Sprint(traced.Done)})
 	}
 	for _, runner := range traced.Runners {
 		if runner.Why == "gains less" && len(move.Alternatives) < mostAlternatives {

@@ -115,6 +115,38 @@ func TestAPlannedMoveIsDescribed(t *testing.T) {
 	}
 }
 
+// job is a pod of a job that has run for a time and likely takes so long.
+func job(ran time.Duration, likely int64) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Status.StartTime = &metav1.Time{Time: now.Add(-ran)}
+		_ = extension.SetJobPrediction(pod, &extension.JobPrediction{Duration: &extension.JobDuration{
+			LikelySeconds: likely, LeastSeconds: likely, MostSeconds: likely, Runs: 9,
+		}})
+	}
+}
+
+func TestAPlanSaysWhatJobsWouldLose(t *testing.T) {
+	cluster := (&forecasting{}).node("hot", 30, 30, 30).node("cold").spread()
+	cluster.pod("hot-0", job(55*time.Minute, 3600))
+	cluster.pod("hot-1", job(40*time.Minute, 7200))
+	cluster.pod("hot-2", job(40*time.Minute, 36000))
+	answer := cluster.forecast(t, 1, profile("LoadAwareRebalancing", "maxMovesPerNode: 1, costWeight: 0.003"))
+	if diff := cmp.Diff([]string{"1 hot-2 hot->cold"}, movesOf(answer)); diff != "" {
+		t.Fatalf("moves (-want +got):\n%s", diff)
+	}
+	move := answer.Moves[0]
+	if want := "; the pod would lose 40m of work"; !strings.HasSuffix(move.Reason, want) || move.Keys[len(move.Keys)-1] != (diagnosticsv1alpha1.ForecastKey{Name: "done", Value: "0"}) {
+		t.Errorf("reason %q, want that it ends with %q; keys %v, want done", move.Reason, want, move.Keys)
+	}
+	reasons := map[string]string{}
+	for _, stay := range answer.Stays {
+		reasons[stay.Name] = stay.Reason
+	}
+	if want := "EndsSoon: its job is likely to end in 5m; the pod would lose 55m of work"; reasons["hot-0"] != want {
+		t.Errorf("hot-0 stays because of %q, want %q", reasons["hot-0"], want)
+	}
+}
+
 func TestNodesOfAPlanAreShownBeforeAndAfter(t *testing.T) {
 	cluster := hotAndCold("cold", "stale", "amplified")
 	cluster.Metrics[2].Status.UpdateTime = &metav1.Time{Time: now.Add(-time.Hour)}

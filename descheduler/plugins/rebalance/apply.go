@@ -57,6 +57,9 @@ func (p *Plugin) evict(ctx context.Context, v *view, step rebalance.Step) {
 		return
 	}
 	options := evictions.EvictOptions{StrategyName: rebalance.PluginName, Reason: fmt.Sprintf("the predicted load is spread better with the pod on node %s than on %s", target, source)}
+	if loss := v.in.Pods[step.Pod].Loss(); loss != "" {
+		options.Reason += "; " + loss
+	}
 	var err error
 	if evictor, ok := p.handle.Evictor().(evictorTo); ok {
 		err = evictor.EvictBy(ctx, pod, options, func(job *schedulingv1alpha1.PodMigrationJob) {

@@ -114,7 +114,7 @@ func (p *Plugin) addNode(ctx context.Context, v *view, node *corev1.Node, report
 			one.Priority = *pod.Spec.Priority
 		}
 		one.EvictionCost, _ = extension.EvictionCost(pod.Annotations) // an invalid cost counts as 0
-		one.Remaining, one.Restart = owners.lifetime(pod, now)
+		one.RunsJob(pod, owners.jobOf(pod), now)
 		v.in.Pods, v.pods = append(v.in.Pods, one), append(v.pods, pod)
 	}
 	if fresh {

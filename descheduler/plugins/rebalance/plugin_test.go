@@ -292,3 +292,25 @@ func TestUpstreamModeIsLowNodeLoad(t *testing.T) {
 		t.Errorf("%d jobs after one pass, want none", len(after.jobs))
 	}
 }
+
+// TestAMigrationSaysWhatTheJobOfItsPodWouldLose: the first pod has run for hours, and the second for minutes.
+func TestAMigrationSaysWhatTheJobOfItsPodWouldLose(t *testing.T) {
+	s := scene{deployment: deployment(nil), change: func(pod *corev1.Pod) {
+		ran := 12*time.Minute + 30*time.Second
+		if pod.Name == "web-1-0" {
+			ran = 3 * time.Hour
+		}
+		pod.Status.StartTime = &metav1.Time{Time: time.Now().Add(-ran)}
+		if err := extension.SetJobPrediction(pod, &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 36000, LeastSeconds: 30000, MostSeconds: 40000, Runs: 9}}); err != nil {
+			t.Error(err)
+		}
+	}}
+	jobs := s.pass(t, "{}").jobs
+	if len(jobs) != 1 || jobs[0].Spec.PodRef.Name != "web-1-1" {
+		t.Fatalf("jobs %+v, want one of web-1-1", jobs)
+	}
+	const want = "the predicted load is spread better with the pod on node idle than on hot; the pod would lose 12m of work"
+	if reason := jobs[0].Annotations[extension.AnnotationEvictReason]; reason != want {
+		t.Errorf("reason %q, want %q", reason, want)
+	}
+}

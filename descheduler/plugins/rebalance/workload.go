@@ -2,7 +2,6 @@ package rebalance
 
 import (
 	"context"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -117,15 +116,11 @@ func orOne(count *int32) int32 {
 	return *count
 }
 
-// lifetime is how long a pod of a Job may still run, nil without a deadline, and what it has done so far, which a move loses.
-func (w *workloads) lifetime(pod *corev1.Pod, now time.Time) (remaining *time.Duration, done time.Duration) {
+// jobOf is the Job that controls a pod; nil for a pod without one, or one that could not be read.
+func (w *workloads) jobOf(pod *corev1.Pod) *batchv1.Job {
 	controller := metav1.GetControllerOfNoCopy(pod)
-	if controller == nil || w.jobs[controller.UID] == nil || pod.Status.StartTime == nil {
-		return nil, 0
+	if controller == nil {
+		return nil
 	}
-	job := w.jobs[controller.UID]
-	if seconds := job.Spec.ActiveDeadlineSeconds; seconds != nil && job.Status.StartTime != nil {
-		remaining = new(max(job.Status.StartTime.Add(time.Duration(*seconds)*time.Second).Sub(now), 0))
-	}
-	return remaining, max(now.Sub(pod.Status.StartTime.Time), 0)
+	return w.jobs[controller.UID]
 }
