@@ -162,6 +162,9 @@ func keysOf(rank *podorder.Rank) []diagnosticsv1alpha1.ForecastKey {
 		{Name: "deletionCost", Value: strconv.Itoa(int(rank.DeletionCost))}, {Name: "evictionCost", Value: strconv.Itoa(int(rank.EvictionCost))},
 		{Name: "score", Value: fmt.Sprintf("%.2f", rank.Score)},
 	}
+	if rank.Done > 0 {
+		keys = append(keys, diagnosticsv1alpha1.ForecastKey{Name: "done", Value: fmt.Sprint(float64(rank.Done) / 4)})
+	}
 	return slices.DeleteFunc(keys, func(key diagnosticsv1alpha1.ForecastKey) bool { return key.Value == "" })
 }
 

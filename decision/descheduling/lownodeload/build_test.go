@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/decision/descheduling/nodeload"
 )
 
@@ -40,6 +41,16 @@ func pod(name string, cpu int64, changes ...func(*builtPod)) builtPod {
 
 func batch(built *builtPod)      { built.Spec.Priority = new(int32(5500)) }
 func unreported(built *builtPod) { built.unreported = true }
+
+func newer(built *builtPod) { built.CreationTimestamp = metav1.NewTime(moment) }
+
+// ofJob makes it a pod of a job that has run for a time and likely takes an hour.
+func ofJob(ran time.Duration) func(*builtPod) {
+	return func(built *builtPod) {
+		built.Status.Phase, built.Status.StartTime = corev1.PodRunning, &metav1.Time{Time: moment.Add(-ran)}
+		_ = extension.SetJobPrediction(built.Pod, &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, LeastSeconds: 3000, MostSeconds: 5400, Runs: 9}})
+	}
+}
 
 func using(memory int64) func(*builtPod) { return func(built *builtPod) { built.memory = memory } }
 

@@ -29,6 +29,14 @@ func TestWhichPodsLeave(t *testing.T) {
 			nodes: []Node{node("hot", pod("prod", 6900), pod("batch", 1100, batch)), loaded("cold", 10)},
 			want:  []string{"batch: hot -> cold"},
 		},
+		"of equal pods that a job created together, the one that loses less of its work": {
+			nodes: []Node{node("hot", pod("a", 1100, ofJob(40*time.Minute)), pod("b", 1100, ofJob(10*time.Minute)), pod("large", 5800)), loaded("cold", 10)},
+			want:  []string{"b: hot -> cold"},
+		},
+		"the newer of two pods, although it loses more of its work": {
+			nodes: []Node{node("hot", pod("a", 1100, ofJob(40*time.Minute), newer), pod("b", 1100, ofJob(10*time.Minute)), pod("large", 5800)), loaded("cold", 10)},
+			want:  []string{"a: hot -> cold"},
+		},
 		"several pods when one is not enough, the best for what is left each time": {
 			nodes: []Node{node("hot", pod("a", 800), pod("b", 300), pod("c", 200), pod("d", 200), pod("e", 6400, namespaced("kube-system"))), loaded("cold", 10)},
 			args:  func(a *Args) { a.EvictableNamespaces = &podselection.Namespaces{Exclude: []string{"kube-system"}} },

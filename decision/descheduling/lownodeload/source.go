@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/descheduling/podorder"
 )
 
@@ -51,7 +52,9 @@ func candidatesOf(node *nodeState, part *part, in *Input, trace *Trace) []candid
 			trace.skipped(node.Name, pod, reason)
 			continue
 		}
-		candidates = append(candidates, candidate{pod: pod, rank: podorder.Of(pod), usage: usages[i], prod: prod})
+		rank := podorder.Of(pod)
+		rank.Done = jobinsight.ProgressSinceAccepted(pod).Quarter(in.Now)
+		candidates = append(candidates, candidate{pod: pod, rank: rank, usage: usages[i], prod: prod})
 	}
 	if in.Policy.requests {
 		slices.SortStableFunc(candidates, func(a, b candidate) int { return byPriority(a.pod, b.pod) })

@@ -53,6 +53,10 @@ var criteria = []criterion{
 		func(r *Rank) string { return r.Created.UTC().Format("2006-01-02T15:04:05Z") },
 	},
 	{
+		"work done", func(a, b *Rank) int { return cmp.Compare(a.Done, b.Done) },
+		func(r *Rank) string { return fmt.Sprintf("%d%%", r.Done*25) },
+	},
+	{
 		"name", func(a, b *Rank) int {
 			return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 		},
@@ -60,7 +64,8 @@ var criteria = []criterion{
 	},
 }
 
-// Compare is negative when a leaves before b. Pods that are equal in everything leave in the order of their names.
+// Compare is negative when a leaves before b. Of pods that are equal in all that Koordinator compares, those leave first that lose the least of
+// the work of their jobs, and then those whose names come first.
 func Compare(a, b *Rank) int {
 	for i := range criteria {
 		if order := criteria[i].compare(a, b); order != 0 {

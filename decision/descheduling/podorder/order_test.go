@@ -59,6 +59,17 @@ func TestTheLeastImportantPodLeavesFirst(t *testing.T) {
 	}
 }
 
+func TestOfEqualPodsTheJobThatLosesLeastLeavesFirst(t *testing.T) {
+	begun, halfDone := Rank{Name: "begun", Created: moment}, Rank{Name: "a", Created: moment, Done: 2}
+	if got, want := Why(&begun, &halfDone), "work done: 0% before 50%"; got != want {
+		t.Errorf("Why = %q, want %q", got, want)
+	}
+	halfDone.Created = moment.Add(time.Second)
+	if Compare(&halfDone, &begun) >= 0 {
+		t.Error("a pod that was created later leaves after one whose job has just begun, which is not Koordinator's order")
+	}
+}
+
 func TestPodsWithoutAClassOrAMeasurementLeaveLast(t *testing.T) {
 	prod, none := Rank{PriorityClass: extension.PriorityProd}, Rank{PriorityClass: extension.PriorityNone}
 	if Compare(&prod, &none) >= 0 {
@@ -127,9 +138,9 @@ func TestThePodThatJustCoversTheExcessScoresBest(t *testing.T) {
 	}
 }
 
-// TestCompareIsATotalOrder draws ranks that differ in few values, so that each criterion decides often.
-func TestCompareIsATotalOrder(t *testing.T) {
-	ranks := rapid.Custom(func(t *rapid.T) Rank {
+// drawnRank differs from others in few values, so that each criterion decides often.
+func drawnRank() *rapid.Generator[Rank] {
+	return rapid.Custom(func(t *rapid.T) Rank {
 		return Rank{
 			Name:          rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name"),
 			PriorityClass: rapid.SampledFrom([]extension.PriorityClass{extension.PriorityNone, extension.PriorityProd, extension.PriorityBatch}).Draw(t, "class"),
@@ -140,8 +151,25 @@ func TestCompareIsATotalOrder(t *testing.T) {
 			EvictionCost:  rapid.Int32Range(0, 1).Draw(t, "eviction"),
 			Score:         rapid.SampledFrom([]float64{Unmeasured, 0, 1.5}).Draw(t, "score"),
 			Created:       moment.Add(time.Duration(rapid.IntRange(0, 1).Draw(t, "created")) * time.Hour),
+			Done:          rapid.IntRange(0, 3).Draw(t, "done"),
 		}
 	})
+}
+
+// TestWorkDoneDecidesOnlyTies: what Koordinator's order says of two pods holds whatever is done of their jobs.
+func TestWorkDoneDecidesOnlyTies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawnRank().Draw(t, "a"), drawnRank().Draw(t, "b")
+		got := Compare(&a, &b)
+		a.Done, b.Done, a.Name, b.Name = 0, 0, "", ""
+		if want := Compare(&a, &b); want != 0 && want < 0 != (got < 0) {
+			t.Fatalf("Compare = %d with what is done, %d without", got, want)
+		}
+	})
+}
+
+func TestCompareIsATotalOrder(t *testing.T) {
+	ranks := drawnRank()
 	rapid.Check(t, func(t *rapid.T) {
 		drawn := rapid.SliceOfN(ranks, 3, 8).Draw(t, "ranks")
 		for i := range drawn {

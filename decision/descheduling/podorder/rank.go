@@ -25,6 +25,8 @@ type Rank struct {
 	// Score is how well the usage of the pod covers what has to leave its node: Score, or Unmeasured.
 	Score   float64   `json:"score"`
 	Created time.Time `json:"created,omitzero"`
+	// Done is how many quarters of its job's work are done by what was predicted of it, from 0 to 3; 0 for a pod of which nothing was.
+	Done int `json:"done,omitempty"`
 	// Problems name the annotations that could not be read.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -32,7 +34,7 @@ type Rank struct {
 // Unmeasured is the score of a pod of which no usage is known: after all others.
 const Unmeasured = -1
 
-// Of reads the rank of a pod, without a usage score.
+// Of reads the rank of a pod, without a usage score and without what is done of its job.
 func Of(pod *corev1.Pod) Rank {
 	rank := Rank{
 		Namespace: pod.Namespace, Name: pod.Name, Score: Unmeasured, Created: pod.CreationTimestamp.Time,
