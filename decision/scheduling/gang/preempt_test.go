@@ -70,6 +70,8 @@ func TestPreempt(t *testing.T) {
 	high := Candidate{Name: "high", Node: "n0", Priority: 5}
 	budgeted := Candidate{Name: "budgeted", Node: "n0", Priority: 1, Budgeted: true}
 	far := Candidate{Name: "far", Node: "n1", Priority: 1}
+	begun := Candidate{Name: "begun", Node: "n0", Priority: 1}
+	nearlyDone := Candidate{Name: "nearly-done", Node: "n0", Priority: 1, Started: 100, Done: 3}
 	tests := map[string]struct {
 		members, needed int
 		candidates      []Candidate
@@ -78,6 +80,8 @@ func TestPreempt(t *testing.T) {
 		wantFound       bool
 	}{
 		"the least important goes":                {2, 2, []Candidate{high, low}, []int{1}, Plan{Nodes: []string{"n0", "n0"}, Victims: []int{1}}, true},
+		"of equals the one that loses the least":  {2, 2, []Candidate{begun, nearlyDone}, []int{1}, Plan{Nodes: []string{"n0", "n0"}, Victims: []int{0}}, true},
+		"whatever a less important one loses":     {2, 2, []Candidate{high, nearlyDone}, []int{1}, Plan{Nodes: []string{"n0", "n0"}, Victims: []int{1}}, true},
 		"one with a budget stays if it can":       {2, 2, []Candidate{budgeted, high}, []int{1}, Plan{Nodes: []string{"n0", "n0"}, Victims: []int{1}}, true},
 		"one with a budget goes if it must":       {2, 2, []Candidate{budgeted, high}, []int{0}, Plan{Nodes: []string{"n0", "n0"}, Victims: []int{1, 0}, Budgeted: 1}, true},
 		"nobody goes in vain":                     {4, 4, []Candidate{low, high}, []int{1}, Plan{}, false},

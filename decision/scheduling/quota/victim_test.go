@@ -1,6 +1,7 @@
 package quota
 
 import (
+	order "cmp"
 	"errors"
 	"testing"
 
@@ -35,6 +36,8 @@ func candidate(name string, priority int32, units int) Candidate {
 func TestVictims(t *testing.T) {
 	budgeted, young := candidate("budgeted", 1, 2), candidate("young", 1, 2)
 	budgeted.Budgeted, young.Started = true, 100
+	begun, nearlyDone := candidate("begun", 1, 2), candidate("nearly-done", 1, 2)
+	nearlyDone.Done, nearlyDone.Started = 3, 100
 	tests := []struct {
 		name         string
 		candidates   []Candidate
@@ -44,6 +47,8 @@ func TestVictims(t *testing.T) {
 	}{
 		{name: "the least important goes", candidates: []Candidate{candidate("high", 5, 2), candidate("low", 1, 2)}, need: 2, want: []string{"low"}},
 		{name: "of equals the youngest goes", candidates: []Candidate{young, candidate("old", 1, 2)}, need: 2, want: []string{"young"}},
+		{name: "of equals the job goes that loses the least of its work, also if it is older", candidates: []Candidate{begun, nearlyDone}, need: 2, want: []string{"begun"}},
+		{name: "a lower priority goes whatever it loses", candidates: []Candidate{candidate("high", 5, 2), nearlyDone}, need: 2, want: []string{"nearly-done"}},
 		{name: "a pod with a disruption budget stays where another can go", candidates: []Candidate{budgeted, candidate("high", 5, 2)}, need: 2, want: []string{"high"}},
 		{name: "a budget does not protect where nothing else helps", candidates: []Candidate{budgeted}, need: 2, want: []string{"budgeted"}, wantBudgeted: 1},
 		{name: "a small pod stays where the large one alone makes room", candidates: []Candidate{candidate("large", 1, 8), candidate("small", 2, 1)}, need: 8, want: []string{"large"}},
@@ -69,6 +74,26 @@ func TestVictims(t *testing.T) {
 	}
 }
 
+// TestOnlyPredictionsChangeTheOrder: without any it is that of Kubernetes, and with some a pod of a lower priority is never the more important one.
+func TestOnlyPredictionsChangeTheOrder(t *testing.T) {
+	drawn := rapid.Custom(func(t *rapid.T) Candidate {
+		return Candidate{
+			Name: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name"), Priority: rapid.Int32Range(0, 1).Draw(t, "priority"),
+			Started: rapid.Int64Range(0, 1).Draw(t, "started"), Done: rapid.IntRange(0, 3).Draw(t, "done"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := drawn.Draw(t, "a"), drawn.Draw(t, "b")
+		got, plain := compareImportance(&a, &b), order.Or(order.Compare(b.Priority, a.Priority), order.Compare(a.Started, b.Started), order.Compare(a.Name, b.Name))
+		if (a.Priority != b.Priority || a.Done == b.Done) && got != plain {
+			t.Fatalf("order of %+v and %+v is %d, that of Kubernetes %d", a, b, got, plain)
+		}
+		if a.Priority == b.Priority && a.Done != b.Done && got != order.Compare(b.Done, a.Done) {
+			t.Fatalf("order of %+v and %+v is %d, which is not by what they would lose", a, b, got)
+		}
+	})
+}
+
 func TestOnlyLessImportantPreemptiblePodsOfTheSameQuotaGiveWay(t *testing.T) {
 	low, fixed := candidate("low", 1, 1), candidate("fixed", 1, 1)
 	fixed.Holding.NonPreemptible = true
@@ -86,6 +111,8 @@ func TestRevoke(t *testing.T) {
 	fixed, pending, other := candidate("fixed", 0, 10), candidate("pending", 0, 10), candidate("other", 0, 0)
 	fixed.Holding.NonPreemptible, pending.Holding.Assigned = true, false
 	other.Holding.Request = amounts("cpu", 5)
+	begun, nearlyDone := candidate("begun", 1, 2), candidate("nearly-done", 1, 2)
+	nearlyDone.Done, nearlyDone.Started = 3, 100
 	tests := []struct {
 		name          string
 		used, runtime Amounts
@@ -95,6 +122,7 @@ func TestRevoke(t *testing.T) {
 	}{
 		{name: "a quota within its runtime keeps all", used: amounts("gpu", 10), runtime: amounts("gpu", 10), pods: []Candidate{candidate("a", 1, 10)}},
 		{name: "the least important go first", used: amounts("gpu", 10), runtime: amounts("gpu", 5), pods: []Candidate{candidate("high", 9, 4), candidate("low", 1, 3), candidate("mid", 5, 3)}, want: []string{"low", "mid"}},
+		{name: "of equals the job that loses the least of its work goes first", used: amounts("gpu", 4), runtime: amounts("gpu", 2), pods: []Candidate{begun, nearlyDone}, want: []string{"begun"}},
 		{name: "who is not preemptible or not running stays", used: amounts("gpu", 30), runtime: amounts("gpu", 25), pods: []Candidate{fixed, pending, candidate("high", 9, 10)}, want: []string{"high"}},
 		{name: "who uses nothing of what is exceeded stays", used: amounts("gpu", 10, "cpu", 5), runtime: amounts("gpu", 5, "cpu", 5), pods: []Candidate{other, candidate("a", 1, 10)}, want: []string{"a"}},
 		{name: "a resource that the quota does not limit is not exceeded", used: amounts("gpu", 1, "cpu", 500), runtime: amounts("gpu", 5), pods: []Candidate{other}},
