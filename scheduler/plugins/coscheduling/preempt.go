@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -20,6 +21,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/decision/scheduling/reservation"
 )
@@ -171,13 +173,14 @@ func mayGiveWay(pod *corev1.Pod, priority int32, spec *gang.Spec) bool {
 		extension.IsPodPreemptible(pod.Labels) && pod.Labels[extension.LabelQuotaPreemptible] != "false"
 }
 
-func candidateOf(pod *corev1.Pod, budgeted bool) gang.Candidate {
+func candidateOf(pod *corev1.Pod, budgeted bool, now time.Time) gang.Candidate {
 	started := pod.CreationTimestamp.Time
 	if pod.Status.StartTime != nil {
 		started = pod.Status.StartTime.Time
 	}
 	return gang.Candidate{
 		Name: pod.Namespace + "/" + pod.Name, Node: pod.Spec.NodeName, Priority: corev1helpers.PodPriority(pod), Started: started.UnixNano(), Budgeted: budgeted,
+		Done: jobinsight.ProgressOf(pod).Quarter(now),
 	}
 }
 

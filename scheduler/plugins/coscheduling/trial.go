@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
@@ -66,10 +67,11 @@ func (p *Plugin) newTrial(ctx context.Context, infos []fwk.NodeInfo, spec *gang.
 	if err != nil {
 		return nil, err
 	}
+	now := time.Now()
 	for _, node := range t.nodes {
 		for _, info := range node.GetPods() {
 			if mayGiveWay(info.GetPod(), priority, spec) {
-				t.candidates = append(t.candidates, candidateOf(info.GetPod(), budgets.exceeded(info.GetPod())))
+				t.candidates = append(t.candidates, candidateOf(info.GetPod(), budgets.exceeded(info.GetPod()), now))
 				t.pods = append(t.pods, info)
 			}
 		}

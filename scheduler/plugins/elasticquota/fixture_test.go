@@ -156,6 +156,20 @@ func running(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
+// startedAgo makes it a pod of which nothing was predicted that has run for a time.
+func startedAgo(ran time.Duration, pod *corev1.Pod) *corev1.Pod {
+	pod = running(pod)
+	pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &metav1.Time{Time: time.Now().Add(-ran)}
+	return pod
+}
+
+// ofJob makes it a pod of a job that has run for a time and likely takes an hour.
+func ofJob(ran time.Duration, pod *corev1.Pod) *corev1.Pod {
+	pod = startedAgo(ran, pod)
+	_ = extension.SetJobPrediction(pod, &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, LeastSeconds: 3000, MostSeconds: 5400, Runs: 9}})
+	return pod
+}
+
 func fixed(pod *corev1.Pod) *corev1.Pod {
 	pod.Labels[extension.LabelQuotaPreemptible] = "false"
 	return pod

@@ -56,6 +56,18 @@ func TestScheduling(t *testing.T) {
 			pod: newPod("p", "4", "team", 9), wantReason: "Insufficient quotas", wantVictims: []string{"low"},
 		},
 		{
+			name: "of equals the job that would lose the least", objects: []runtime.Object{newQuota("team", "5", "8"), ofJob(55*time.Minute, newPod("nearly-done", "3", "team", 1)), ofJob(10*time.Minute, newPod("begun", "3", "team", 1)), startedAgo(time.Minute, newPod("high", "2", "team", 2))},
+			pod: newPod("p", "3", "team", 9), wantReason: "Insufficient quotas", wantVictims: []string{"begun"},
+		},
+		{
+			name: "which may be older", objects: []runtime.Object{newQuota("team", "5", "8"), ofJob(55*time.Minute, newPod("nearly-done", "4", "team", 1)), startedAgo(9*time.Hour, newPod("unknown", "4", "team", 1))},
+			pod: newPod("p", "4", "team", 9), wantReason: "Insufficient quotas", wantVictims: []string{"unknown"},
+		},
+		{
+			name: "of equals without a prediction the younger one", objects: []runtime.Object{newQuota("team", "5", "8"), startedAgo(time.Minute, newPod("young", "4", "team", 1)), startedAgo(2*time.Minute, newPod("old", "4", "team", 1))},
+			pod: newPod("p", "4", "team", 9), wantReason: "Insufficient quotas", wantVictims: []string{"young"},
+		},
+		{
 			name: "nobody of another quota gives way for it", objects: []runtime.Object{newQuota("team", "5", "8"), newQuota("more", "0", "8"), running(newPod("same", "6", "team", 9)), running(newPod("other", "4", "more", 0))},
 			pod: newPod("p", "4", "team", 9), wantReason: "Insufficient quotas",
 		},

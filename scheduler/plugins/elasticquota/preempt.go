@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -63,7 +64,7 @@ func (p *Plugin) Spared(pod *corev1.Pod) string {
 		if !other.Holding.Assigned || other.Pod.UID == pod.UID {
 			continue
 		}
-		candidate := other.Candidate()
+		candidate := other.Candidate(time.Now())
 		spared := quota.Spared(priority, name, &candidate, name)
 		if spared == "" {
 			return ""
@@ -166,6 +167,7 @@ func (p *Plugin) SelectVictimsOnNode(ctx context.Context, state fwk.CycleState, 
 // candidates are the pods of the node that may give way to the pod.
 func (p *Plugin) candidates(pod *corev1.Pod, node fwk.NodeInfo, budgets []*policyv1.PodDisruptionBudget) ([]quota.Candidate, []fwk.PodInfo) {
 	name, priority := p.state.QuotaOf(pod), corev1helpers.PodPriority(pod)
+	now := time.Now()
 	var list []quota.Candidate
 	var infos []fwk.PodInfo
 	for _, info := range node.GetPods() {
@@ -173,7 +175,7 @@ func (p *Plugin) candidates(pod *corev1.Pod, node fwk.NodeInfo, budgets []*polic
 		if !found {
 			continue
 		}
-		candidate := quotas.PodHolding{Pod: info.GetPod(), Holding: held.Holding}.Candidate()
+		candidate := quotas.PodHolding{Pod: info.GetPod(), Holding: held.Holding}.Candidate(now)
 		if quota.Eligible(priority, name, &candidate, held.Quota) {
 			list, infos = append(list, candidate), append(infos, info)
 		}

@@ -3,12 +3,14 @@ package quotas
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
 
@@ -115,14 +117,15 @@ type PodHolding struct {
 	Holding quota.Holding
 }
 
-// Candidate describes the pod to decisions on who gives way.
-func (h PodHolding) Candidate() quota.Candidate {
+// Candidate describes the pod to decisions on who gives way at a time.
+func (h PodHolding) Candidate(now time.Time) quota.Candidate {
 	started := h.Pod.CreationTimestamp.Time
 	if h.Pod.Status.StartTime != nil {
 		started = h.Pod.Status.StartTime.Time
 	}
 	return quota.Candidate{
 		Name: h.Pod.Namespace + "/" + h.Pod.Name, Priority: corev1helpers.PodPriority(h.Pod), Started: started.UnixNano(), Holding: h.Holding,
+		Done: jobinsight.ProgressOf(h.Pod).Quarter(now),
 	}
 }
 

@@ -271,6 +271,22 @@ func TestOverusedQuotasLosePodsAfterTheDelay(t *testing.T) {
 	}
 }
 
+// TestOfEqualPodsAnOverusedQuotaLosesTheJobThatLosesLeast, although the other one is the last by name.
+func TestOfEqualPodsAnOverusedQuotaLosesTheJobThatLosesLeast(t *testing.T) {
+	now := time.Now()
+	job := func(pod *corev1.Pod, likely int64) *corev1.Pod {
+		pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &metav1.Time{Time: now.Add(-time.Hour)}
+		_ = extension.SetJobPrediction(pod, &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: likely, LeastSeconds: likely / 2, MostSeconds: likely * 2, Runs: 9}})
+		return pod
+	}
+	r := newRig(t, `{"monitorAllQuotas":true,"delayEvictTime":"0s"}`, newNode("3"), newQuota("team", "2", "10"),
+		job(newPod("begun", "3", "team", 1), 40000), job(newPod("nearly-done", "3", "team", 1), 4000))
+	r.now = now
+	if diff := cmp.Diff([]string{"begun"}, r.revokeAfter(0)); diff != "" {
+		t.Errorf("evicted (-want +got):\n%s", diff)
+	}
+}
+
 func TestDisruptionBudgetsHold(t *testing.T) {
 	r := newRig(t, `{"monitorAllQuotas":true,"delayEvictTime":"0s"}`, newNode("2"), newQuota("team", "2", "10"), newPod("a", "3", "team", 1))
 	refuse := true

@@ -66,7 +66,7 @@ func (c *Controller) revoke(ctx context.Context, one quotas.Quota) error {
 			used = used.Minus(pod.Holding.Request)
 			continue
 		}
-		pods, candidates = append(pods, pod.Pod), append(candidates, pod.Candidate())
+		pods, candidates = append(pods, pod.Pod), append(candidates, pod.Candidate(c.Now()))
 	}
 	plan := quota.Revoke(used, limited(one), candidates)
 	var errs []error
