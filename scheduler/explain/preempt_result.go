@@ -13,6 +13,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	decision "koordinator.sh/koord/decision/scheduling/reservation"
 )
 
@@ -21,6 +22,8 @@ type trialRun struct {
 	*simulation
 	plugin string
 	answer *diagnosticsv1alpha1.Preemption
+	// loss says what the victims would lose; empty where nothing was predicted of them.
+	loss string
 }
 
 // helped chooses among the nodes on which evictions help, as the plugin does. Among equals, of which the scheduler takes
@@ -37,6 +40,7 @@ func (t *trialRun) helped(ctx context.Context, p *preemptor, candidates []preemp
 		}
 	}
 	t.answer.NodeName, t.answer.BudgetViolations = best.Name(), best.Victims().NumPDBViolations
+	t.loss = jobinsight.LossOf(best.Victims().Pods, t.now())
 	for _, victim := range best.Victims().Pods {
 		t.answer.Victims = append(t.answer.Victims, diagnosticsv1alpha1.PreemptionVictim{
 			ReservationName: decision.NameOf(victim),
@@ -98,7 +102,7 @@ func (t *trialRun) finish(potential, final int) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Plugin, b.Plugin), cmp.Compare(a.Reason, b.Reason))
 	})
 	if len(a.Victims) > 0 {
-		a.Verdict, a.Message = diagnosticsv1alpha1.PreemptionEvicts, evictsMessage(a)
+		a.Verdict, a.Message = diagnosticsv1alpha1.PreemptionEvicts, t.evictsMessage()
 		return
 	}
 	a.Verdict = diagnosticsv1alpha1.PreemptionHelpless
@@ -110,14 +114,17 @@ func (t *trialRun) finish(potential, final int) {
 	}
 }
 
-func evictsMessage(a *diagnosticsv1alpha1.Preemption) string {
-	pods := "1 pod"
+func (t *trialRun) evictsMessage() string {
+	a, pods := t.answer, "1 pod"
 	if len(a.Victims) > 1 {
 		pods = fmt.Sprintf("%d pods", len(a.Victims))
 	}
 	message := fmt.Sprintf("%s would evict %s from node %s", a.Plugin, pods, a.NodeName)
 	if a.BudgetViolations > 0 {
 		message += fmt.Sprintf(", %d of them protected by a PodDisruptionBudget", a.BudgetViolations)
+	}
+	if t.loss != "" {
+		message += "; " + t.loss
 	}
 	return message
 }

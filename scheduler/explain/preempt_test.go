@@ -184,6 +184,18 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 			want: `Evicts ElasticQuota "node-0" [own:100] 0 1/1: ElasticQuota would evict 1 pod from node node-0; `,
 		},
 		{
+			name: "what jobs would lose is said",
+			build: func() {
+				own := of(100, inQuota("a", on(0, newPod("own", "cpu", "4"))))
+				own.Annotations = map[string]string{extension.AnnotationJobPrediction: `{"duration":{"likelySeconds":7200,"leastSeconds":6000,"mostSeconds":9000,"runs":9}}`}
+				c.addNode(newNode(0))
+				c.addQuota(newQuota("a", "", 0, 6))
+				c.addPod(own)
+				c.addPod(inQuota("a", newPod("asked", "cpu", "4")))
+			},
+			want: `Evicts ElasticQuota "node-0" [own:100] 0 1/1: ElasticQuota would evict 1 pod from node node-0; jobs would lose 60m of work; `,
+		},
+		{
 			name: "pods without a quota leave preemption to Kubernetes",
 			build: func() {
 				c.addNode(newNode(0))

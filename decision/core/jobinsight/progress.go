@@ -72,6 +72,18 @@ func LossText(lost time.Duration) string {
 	return fmt.Sprintf("the pod would lose %s of work", duration.HumanDuration(lost))
 }
 
+// LossOf says what pods would lose together of which something was predicted; empty where none would lose anything.
+func LossOf(pods []*corev1.Pod, now time.Time) string {
+	lost := time.Duration(0)
+	for _, pod := range pods {
+		lost += ProgressOf(pod).Lost(now)
+	}
+	if lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("jobs would lose %s of work", duration.HumanDuration(lost))
+}
+
 // Remaining is how much longer the pod will run, as likely exceeded as not; false where that is not known, as for one that has run for longer than
 // nearly all others. It is the median of the runs that take longer than this one already has, where the logarithms of durations are spread normally
 // to both sides of what is likely, each as far as the interval says.

@@ -159,6 +159,18 @@ func TestWhatIsLost(t *testing.T) {
 			t.Errorf("at %v %q, want %q", now, got, text)
 		}
 	}
+	pod := func(ran time.Duration) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{extension.AnnotationJobPrediction: `{"duration":{"likelySeconds":3600}}`}},
+			Status:     corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &metav1.Time{Time: noon.Add(-ran)}},
+		}
+	}
+	if got, want := LossOf([]*corev1.Pod{pod(12 * time.Minute), {}, pod(8 * time.Minute)}, noon), "jobs would lose 20m of work"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := LossOf([]*corev1.Pod{pod(0), {}}, noon); got != "" {
+		t.Errorf("%q of pods that lose nothing", got)
+	}
 	var none *Progress
 	if lost := none.Lost(noon); lost != 0 {
 		t.Errorf("%v is lost of nothing", lost)

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/decision/core/jobinsight"
 	"koordinator.sh/koord/decision/scheduling/gang"
 	"koordinator.sh/koord/scheduler/reason"
 )
@@ -49,8 +51,10 @@ func (p *Plugin) ForesightOf(ctx context.Context, pod *corev1.Pod) (*diagnostics
 
 // publish writes down a plan.
 func (o *outlook) publish(answer *diagnosticsv1alpha1.Preemption, pod *corev1.Pod, spec *gang.Spec) {
-	for _, index := range o.plan.Victims {
+	victims := make([]*corev1.Pod, len(o.plan.Victims))
+	for i, index := range o.plan.Victims {
 		victim := o.trial.pods[index].GetPod()
+		victims[i] = victim
 		answer.Victims = append(answer.Victims, diagnosticsv1alpha1.PreemptionVictim{
 			Namespace: victim.Namespace, Name: victim.Name, Priority: corev1helpers.PodPriority(victim),
 		})
@@ -73,6 +77,9 @@ func (o *outlook) publish(answer *diagnosticsv1alpha1.Preemption, pod *corev1.Po
 		counted(len(o.plan.Victims), "pod"), counted(placed, "member"), spec.GroupID, counted(len(used), "node"))
 	if answer.BudgetViolations > 0 {
 		answer.Message += fmt.Sprintf("; a disruption budget protects %d of the pods", answer.BudgetViolations)
+	}
+	if loss := jobinsight.LossOf(victims, time.Now()); loss != "" {
+		answer.Message += "; " + loss
 	}
 }
 

@@ -56,6 +56,21 @@ func crowded() ([]*corev1.Node, []*corev1.Pod) {
 	return nodes, pods
 }
 
+// startedAgo makes it a pod of which nothing was predicted that has run for a time.
+func startedAgo(ran time.Duration) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, &metav1.Time{Time: time.Now().Add(-ran)}
+	}
+}
+
+// ofJob makes it a pod of a job that has run for a time and likely takes an hour.
+func ofJob(ran time.Duration) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		startedAgo(ran)(pod)
+		_ = extension.SetJobPrediction(pod, &extension.JobPrediction{Duration: &extension.JobDuration{LikelySeconds: 3600, LeastSeconds: 3000, MostSeconds: 5400, Runs: 9}})
+	}
+}
+
 // preempting is a plugin with enablePreemption, whose handle shows nodes and pods.
 func preempting(t *testing.T, nodes []*corev1.Node, pods []*corev1.Pod) (*Plugin, *gangs.State) {
 	t.Helper()
@@ -99,6 +114,8 @@ func TestForesight(t *testing.T) {
 		Verdict: "Evicts", Plugin: Name, NodesTried: 2, NodesHelped: 2,
 		Message: "Coscheduling would evict 3 pods for 3 members of gangGroup default/a at once, on 2 nodes",
 	}
+	losing := *evicts
+	losing.Message += "; jobs would lose 30m of work"
 	helpless := func(nodes int32, message string, refusals ...diagnosticsv1alpha1.PreemptionRefusal) *diagnosticsv1alpha1.Preemption {
 		return &diagnosticsv1alpha1.Preemption{Verdict: "Helpless", Plugin: Name, NodesTried: nodes, Message: message, Refusals: refusals}
 	}
@@ -120,6 +137,7 @@ func TestForesight(t *testing.T) {
 		want    *diagnosticsv1alpha1.Preemption
 	}{
 		"three pods go":                   {want: evicts},
+		"three pods of jobs go":           {running: everything(ofJob(10*time.Minute + time.Second)), want: &losing},
 		"whoever of the gang was refused": {change: func(s *gangs.State) { s.Fail(keyIn("a"), memberOf("a", 0), "no room") }, want: evicts},
 		"too many members":                {members: 5, want: helpless(2, "evicting pods with lower priority does not make room for gangGroup default/a", lacksCPU(2))},
 		"all others are as important":     {running: everything(func(p *corev1.Pod) { *p.Spec.Priority = 1000 }), want: helpless(0, "no pod that may be evicted has a lower priority than all members of gangGroup default/a")},
@@ -169,6 +187,40 @@ func TestForesight(t *testing.T) {
 			}
 			if diff := gocmp.Diff(test.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOfEqualPodsTheJobGoesThatLosesLeast: one of two pods of one priority has to go.
+func TestOfEqualPodsTheJobGoesThatLosesLeast(t *testing.T) {
+	for name, test := range map[string]struct {
+		p0, p2 func(*corev1.Pod)
+		want   string
+	}{
+		"without predictions the younger one":          {startedAgo(10 * time.Minute), startedAgo(20 * time.Minute), "p0"},
+		"with them the one that has just begun":        {ofJob(50 * time.Minute), ofJob(10 * time.Minute), "p2"},
+		"also one that is older and has no prediction": {ofJob(50 * time.Minute), startedAgo(5 * time.Hour), "p2"},
+		"of two in the same quarter the younger one":   {ofJob(10 * time.Minute), ofJob(12 * time.Minute), "p0"},
+		"one that takes longer than nearly all others": {ofJob(50 * time.Minute), ofJob(5 * time.Hour), "p2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			nodes, pods := crowded()
+			for i, pod := range pods {
+				*pod.Spec.Priority = int32(2000 - 1995*((i+1)%2)) // those on the first node are less important than the gang
+			}
+			test.p0(pods[0])
+			test.p2(pods[2])
+			plugin, state := preempting(t, nodes, pods)
+			state.Suppose(groupIn("a", 1))
+			asked := withCPU(memberOf("a", 0), 1000)
+			state.SupposePod(asked)
+			got, err := plugin.ForesightOf(t.Context(), asked)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got == nil || len(got.Victims) != 1 || got.Victims[0].Name != test.want {
+				t.Errorf("%+v, want that %s is evicted", got, test.want)
 			}
 		})
 	}
