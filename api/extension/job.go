@@ -16,8 +16,8 @@ const (
 	AnnotationJobShape = DomainPrefix + "job-shape"
 )
 
-// AnnotationJobPrediction says what is predicted of a job. koord-manager writes it when the pod is created, over what is there; koordlet goes by
-// it when it chooses which pods to evict.
+// AnnotationJobPrediction says what is predicted of a job. koord-manager writes it when the pod is created, over what is there; koordlet,
+// koord-descheduler and koord-scheduler go by it when they choose which pods to evict, move and preempt.
 const AnnotationJobPrediction = DomainPrefix + "job-prediction"
 
 // JobPrediction is what former runs of its kind say about a job.

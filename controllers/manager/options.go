@@ -137,7 +137,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.addAdmissionFlags(flags)
 	o.RecommenderOptions.addFlags(flags)
 	flags.BoolVar(&o.JobInsight, "job-insight", o.JobInsight, "Learn what batch jobs use and how long they run, and keep it in ConfigMaps, for koordctl forecast job")
-	flags.BoolVar(&o.JobPredictions, "job-predictions", o.JobPredictions, "Write to pods of jobs how long they are expected to take, which koordlet goes by when it evicts; requires --job-insight")
+	flags.BoolVar(&o.JobPredictions, "job-predictions", o.JobPredictions, "Write to pods of jobs how long they are expected to take, which those go by who evict, move and preempt pods; requires --job-insight")
 	flags.BoolVar(&o.ElasticWorkers, "elastic-workers", o.ElasticWorkers, "Scale the targets of ElasticWorkers to what nodes offer, and drain workers before they are taken away")
 	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared: 100 for each healthy GPU of a node")
 	flags.StringVar(&o.SchedulerEndpoint, "scheduler-endpoint", o.SchedulerEndpoint, "URL of the explain endpoint of koord-scheduler")
