@@ -92,7 +92,7 @@ func (p *pass) candidates(n int, plan *Plan, trace *Trace) []candidate {
 		case c.net > 0:
 			found = append(found, c)
 		case best > p.least(c.cost):
-			trace.skipped(p, i, EndsSoon, pod.left())
+			trace.skipped(p, i, EndsSoon, "")
 		default:
 			trace.small(p, &c, best)
 		}

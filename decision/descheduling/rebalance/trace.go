@@ -113,6 +113,9 @@ func (t *Trace) skipped(p *pass, pod int, reason Reason, detail string) {
 	if detail == "" && reason == Frozen {
 		detail = string(p.in.Workloads[of.Workload].Freeze)
 	}
+	if detail == "" && reason == EndsSoon {
+		detail = of.left()
+	}
 	if detail == "" && reason == Looping {
 		detail = p.memory.loopOf(p.in.Workloads[of.Workload].Key)
 	}
