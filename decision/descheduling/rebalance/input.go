@@ -99,17 +99,6 @@ func CPULimitOf(pod *corev1.Pod) *CPULimit {
 	}
 }
 
-// Freeze is why a workload is left alone.
-type Freeze string
-
-// The reasons of a freeze; empty for none.
-const (
-	// Rollout: the workload replaces its pods.
-	Rollout Freeze = "Rollout"
-	// ScaleDown: the workload removes pods. Which ones is told by their deletion cost.
-	ScaleDown Freeze = "ScaleDown"
-)
-
 // Workload owns pods: a Deployment, not its ReplicaSets.
 type Workload struct {
 	// Key is its identity in the history: kind/namespace/name.

@@ -65,32 +65,24 @@ func (w *workloads) read(ctx context.Context, namespace string, controller *meta
 		if above := metav1.GetControllerOfNoCopy(set); above != nil {
 			return w.read(ctx, namespace, above)
 		}
-		return *controller, w.scaling(ctx, set, controller.Kind, orOne(set.Spec.Replicas), set.Status.Replicas), int(orOne(set.Spec.Replicas))
+		return *controller, w.freeze(ctx, rebalance.FreezeOfReplicaSet(set), namespace, controller), int(rebalance.Replicas(set.Spec.Replicas))
 	case "Deployment":
 		deployment := &w.deployment
 		if !w.get(ctx, key, controller.UID, deployment) {
 			break
 		}
-		s, replicas := &deployment.Status, orOne(deployment.Spec.Replicas)
-		if s.ObservedGeneration < deployment.Generation || s.UpdatedReplicas < min(replicas, s.Replicas) {
-			return *controller, rebalance.Rollout, int(replicas)
-		}
-		return *controller, w.scaling(ctx, deployment, controller.Kind, replicas, s.Replicas), int(replicas)
+		return *controller, w.freeze(ctx, rebalance.FreezeOfDeployment(deployment), namespace, controller), int(rebalance.Replicas(deployment.Spec.Replicas))
 	case "StatefulSet":
 		set := &w.statefulSet
 		if !w.get(ctx, key, controller.UID, set) {
 			break
 		}
-		s, replicas := &set.Status, orOne(set.Spec.Replicas)
-		if s.ObservedGeneration < set.Generation || s.CurrentRevision != s.UpdateRevision {
-			return *controller, rebalance.Rollout, int(replicas)
-		}
-		return *controller, w.scaling(ctx, set, controller.Kind, replicas, s.Replicas), int(replicas)
+		return *controller, w.freeze(ctx, rebalance.FreezeOfStatefulSet(set), namespace, controller), int(rebalance.Replicas(set.Spec.Replicas))
 	case "Job":
 		job := &batchv1.Job{}
 		if w.get(ctx, key, controller.UID, job) {
 			w.jobs[controller.UID] = job
-			return *controller, "", int(orOne(job.Spec.Parallelism))
+			return *controller, "", int(rebalance.Replicas(job.Spec.Parallelism))
 		}
 	}
 	return *controller, "", 1
@@ -101,19 +93,12 @@ func (w *workloads) get(ctx context.Context, key types.NamespacedName, uid types
 	return w.client.Get(ctx, key, into, client.UnsafeDisableDeepCopy) == nil && into.GetUID() == uid
 }
 
-// scaling says whether a controller removes pods, now or in the steps of an autoscaler.
-func (w *workloads) scaling(ctx context.Context, controller client.Object, kind string, wanted, running int32) rebalance.Freeze {
-	if wanted < running {
-		return rebalance.ScaleDown
+// freeze is what a controller does itself, or an autoscaler with it.
+func (w *workloads) freeze(ctx context.Context, itself rebalance.Freeze, namespace string, controller *metav1.OwnerReference) rebalance.Freeze {
+	if itself != "" {
+		return itself
 	}
-	return w.frozen(ctx, controller.GetNamespace(), kind, controller.GetName())
-}
-
-func orOne(count *int32) int32 {
-	if count == nil {
-		return 1
-	}
-	return *count
+	return w.frozen(ctx, namespace, controller.Kind, controller.Name)
 }
 
 // jobOf is the Job that controls a pod; nil for a pod without one, or one that could not be read.
