@@ -35,7 +35,7 @@ func (a *autoscalers) add(namespace string, add func(recommend.Autoscalers)) {
 
 // horizontal reads the HorizontalPodAutoscalers of a namespace, or of all.
 func (a *autoscalers) horizontal(ctx context.Context, c *clients, namespace string) error {
-	found, err := autoscalersOf[autoscalingv2.HorizontalPodAutoscaler](ctx, c, autoscalingv2.SchemeGroupVersion, "horizontalpodautoscalers", namespace)
+	found, err := listOf[autoscalingv2.HorizontalPodAutoscaler](ctx, c, autoscalingv2.SchemeGroupVersion, "horizontalpodautoscalers", namespace, managedFieldsDrop)
 	for i := range found {
 		a.add(found[i].Namespace, func(to recommend.Autoscalers) { to.AddHorizontal(&found[i]) })
 	}
@@ -45,7 +45,7 @@ func (a *autoscalers) horizontal(ctx context.Context, c *clients, namespace stri
 // vertical reads the VerticalPodAutoscalers of a namespace, or of all; in a cluster that does not know them there are none.
 func (a *autoscalers) vertical(ctx context.Context, c *clients, namespace string) error {
 	version := schema.GroupVersion{Group: recommend.VerticalGroup, Version: recommend.VerticalVersion}
-	found, err := autoscalersOf[recommend.VerticalAutoscaler](ctx, c, version, recommend.VerticalResource, namespace)
+	found, err := listOf[recommend.VerticalAutoscaler](ctx, c, version, recommend.VerticalResource, namespace, managedFieldsDrop)
 	for i := range found {
 		a.add(found[i].Namespace, func(to recommend.Autoscalers) { to.AddVertical(&found[i]) })
 	}
@@ -62,13 +62,14 @@ func (c *clients) unserved(ctx context.Context, version schema.GroupVersion) boo
 	return apierrors.IsNotFound(err)
 }
 
-func autoscalersOf[T any](ctx context.Context, c *clients, version schema.GroupVersion, resource, namespace string) ([]T, error) {
+// listOf lists objects of a group without what drop leaves out, in a namespace or in all.
+func listOf[T any](ctx context.Context, c *clients, version schema.GroupVersion, resource, namespace string, drop droppedKeys) ([]T, error) {
 	client, err := c.group(ownGroup(version))
 	if err != nil {
 		return nil, err
 	}
 	r := request{verb: "list", group: version.Group, resource: resource, namespace: namespace}
 	return list(ctx, client, r, selection{namespace: namespace}, splitJSON, func(raw []byte, into *T) error {
-		return unmarshalJSON(raw, managedFieldsDrop, into)
+		return unmarshalJSON(raw, drop, into)
 	})
 }

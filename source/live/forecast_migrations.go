@@ -19,6 +19,7 @@ import (
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
+	"koordinator.sh/koord/decision/descheduling/rebalance"
 	"koordinator.sh/koord/source"
 	"koordinator.sh/koord/source/objects"
 )
@@ -40,6 +41,7 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 	}
 	in := &objects.MigrationSnapshot{Rounds: rounds, Now: s.options.Clock.Now()}
 	var gaps gaps
+	var frozenIn []string // namespaces
 	group, groupContext := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		in.Nodes, err = c.nodes(groupContext, selection{})
@@ -55,15 +57,19 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 	})
 	group.Go(func() (err error) {
 		in.Jobs, err = c.migrationJobs(groupContext)
-		if err := gaps.lacks(err, "which pods are leaving already is unknown"); err != nil {
-			return err
-		}
-		in.Above, err = c.aboveReplicaSets(groupContext, in.Jobs)
-		return gaps.lacks(err, "to which Deployments earlier moves belong is unknown")
+		return gaps.lacks(err, "which pods are leaving already is unknown")
 	})
 	group.Go(func() (err error) {
-		if in.Descheduler, err = s.descheduler(groupContext, c, &gaps); err != nil || !in.Descheduler.Runs(lownodeload.PluginName) {
+		if in.Descheduler, err = s.descheduler(groupContext, c, &gaps); err != nil {
 			return err
+		}
+		if in.Descheduler.Runs(rebalance.PluginName) {
+			if in.Frozen, frozenIn, err = c.frozenWorkloads(groupContext, &gaps); err != nil {
+				return err
+			}
+		}
+		if !in.Descheduler.Runs(lownodeload.PluginName) {
+			return nil
 		}
 		kept := &corev1.ConfigMap{}
 		err = c.get(groupContext, "configmaps", s.options.SystemNamespace, lownodeload.HistoryConfigMap, kept)
@@ -82,6 +88,10 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	in.Above, err = c.aboveReplicaSets(ctx, in.Jobs, frozenIn)
+	if err := gaps.lacks(err, "to which Deployments pods belong is unknown"); err != nil {
+		return nil, err
+	}
 	in.Missing = gaps.all()
 	var failed error
 	in.Review = func(question *diagnosticsv1alpha1.PlacementReviewSpec) (*diagnosticsv1alpha1.PlacementReviewStatus, *diagnosticsv1alpha1.Finding) {
@@ -98,9 +108,12 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 	return answer, nil
 }
 
-// aboveReplicaSets reads the controllers of ReplicaSets, by their UID, in the namespaces of which jobs moved pods.
-func (c *clients) aboveReplicaSets(ctx context.Context, jobs []schedulingv1alpha1.PodMigrationJob) (map[types.UID]*metav1.OwnerReference, error) {
+// aboveReplicaSets reads the controllers of ReplicaSets, by their UID, in the namespaces of which jobs moved pods, and in more.
+func (c *clients) aboveReplicaSets(ctx context.Context, jobs []schedulingv1alpha1.PodMigrationJob, more []string) (map[types.UID]*metav1.OwnerReference, error) {
 	namespaces := map[string]bool{}
+	for _, namespace := range more {
+		namespaces[namespace] = true
+	}
 	for _, move := range loopguard.MovesOf(jobs) {
 		if namespace, _, named := strings.Cut(move.Pod, "/"); named {
 			namespaces[namespace] = true

@@ -180,7 +180,7 @@ func TestAWorkloadThatGoesInCirclesIsNotForecast(t *testing.T) {
 		"another Deployment": {edit: func(b *clusterBuilder) { b.list("replicasets", &appsv1.ReplicaSetList{}) }, want: moves},
 		"ReplicaSets may not be read": {
 			edit: func(b *clusterBuilder) { b.denied("list replicasets") }, want: moves,
-			wantIncomplete: []string{"list replicasets.apps*to which Deployments earlier moves belong is unknown (KOORD0002)"},
+			wantIncomplete: []string{"list replicasets.apps*to which Deployments pods belong is unknown (KOORD0002)"},
 		},
 	}
 	for name, tc := range tests {

@@ -23,8 +23,8 @@ func (c *clients) tellTarget(ctx context.Context, in *objects.ObjectSnapshot, ga
 	ref := object.Spec.TargetRef
 	target := &objects.ObjectSnapshot{Kind: ref.Kind, Namespace: in.Namespace, Name: ref.Name}
 	events, err := c.eventsBy(ctx, in.Namespace, fields.Set{"involvedObject.kind": ref.Kind, "involvedObject.name": ref.Name})
-	if err := gaps.lacks(err, "the events of its target are unknown"); err != nil {
-		return err
+	if err != nil {
+		return gaps.lacks(err, "the events of its target and its workers are unknown")
 	}
 	if err := c.tellWorkers(ctx, object, target, gaps); err != nil {
 		return err

@@ -28,8 +28,11 @@ type MigrationSnapshot struct {
 	Metrics []slov1alpha1.NodeMetric
 	// Jobs that are there: the pods of those under way are leaving already, and the others say where workloads have been.
 	Jobs []schedulingv1alpha1.PodMigrationJob
-	// Above are the controllers of ReplicaSets, by their UID, in the namespaces of jobs. A workload is a ReplicaSet where none is known.
+	// Above are the controllers of ReplicaSets, by their UID, in the namespaces of jobs and of frozen workloads. A workload is a ReplicaSet where
+	// none is known.
 	Above map[types.UID]*metav1.OwnerReference
+	// Frozen are the workloads that LoadAwareRebalancing leaves alone, by their UID: see FrozenWorkloads.
+	Frozen map[types.UID]rebalance.Freeze
 	// SLOs say from which load on agents hold best-effort pods back and evict.
 	SLOs []slov1alpha1.NodeSLO
 	// LoadAware are the arguments of LoadAwareScheduling; nil are the defaults.

@@ -18,8 +18,8 @@ import (
 	"koordinator.sh/koord/decision/descheduling/rebalance"
 )
 
-// plannedRebalance is LoadAwareRebalancing of one profile. What it predicts load from, and whether workloads are being rolled out, is known
-// to koord-descheduler alone: the load that nodes report now is taken instead.
+// plannedRebalance is LoadAwareRebalancing of one profile. What it predicts load from is known to koord-descheduler alone: the load that nodes
+// report now is taken instead.
 type plannedRebalance struct {
 	profile *DeschedulerProfile
 	nodes   labels.Selector
@@ -41,7 +41,7 @@ func newPlannedRebalance(profile *DeschedulerProfile) (*plannedRebalance, []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past, rollouts and evictions by other components, which were not read; "+
+	unknown = append(unknown, rebalance.PluginName+" also knows the load of the past and evictions by other components, which were not read; "+
 		"the load that nodes report now is taken for the predicted one")
 	return &plannedRebalance{profile: profile, nodes: nodes, may: may, remedies: map[string]bool{}}, unknown, nil
 }
@@ -98,7 +98,7 @@ func (p *plannedRebalance) podOf(f *forecast, v *rebalanceView, pod *corev1.Pod,
 		if !known {
 			at = len(v.in.Workloads)
 			v.of[workload.UID] = at
-			v.in.Workloads = append(v.in.Workloads, rebalance.Workload{Key: keyOf(workload)})
+			v.in.Workloads = append(v.in.Workloads, rebalance.Workload{Key: keyOf(workload), Freeze: f.in.Frozen[workload.UID]})
 		}
 		v.in.Workloads[at].Replicas++
 		out.Workload = at
