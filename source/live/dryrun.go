@@ -135,7 +135,7 @@ func (t *trial) verdict(ctx context.Context, err error) (diagnosticsv1alpha1.Dry
 	case err == nil:
 		return diagnosticsv1alpha1.DryRunAccepted, ""
 	case apierrors.IsForbidden(err) && forbiddenUser(err) != "":
-		return diagnosticsv1alpha1.DryRunForbidden, strings.TrimSpace("not permitted" + forbiddenUser(err))
+		return diagnosticsv1alpha1.DryRunForbidden, notPermitted(err)
 	case refusal(err) && !t.dependent:
 		return diagnosticsv1alpha1.DryRunRefused, denial(err)
 	case refusal(err):

@@ -124,7 +124,7 @@ func Failure(ctx context.Context, what string, err error) error {
 }
 
 func forbidden(r request, err error) error {
-	return finding.Wrap(fmt.Errorf("%s: not permitted%s", r, forbiddenUser(err)), finding.Forbidden, r.canI())
+	return finding.Wrap(fmt.Errorf("%s: %s", r, notPermitted(err)), finding.Forbidden, r.canI())
 }
 
 // unanswered gives an error of the connection its code.
@@ -157,17 +157,22 @@ func forbiddenRequest(err error) (request, bool) {
 	return r, true
 }
 
-// forbiddenUser takes from RBAC's own message who was refused: User "eve" cannot list ... becomes "for user eve".
-func forbiddenUser(err error) string {
-	_, rest, found := strings.Cut(err.Error(), `User "`)
-	if !found {
-		return ""
+// notPermitted says that RBAC refused, and whom where its message names the user.
+func notPermitted(err error) string {
+	if user := forbiddenUser(err); user != "" {
+		return fmt.Sprintf("not permitted for user %q", user)
 	}
+	return "not permitted"
+}
+
+// forbiddenUser takes from RBAC's own message who was refused: of User "eve" cannot list ... it is eve.
+func forbiddenUser(err error) string {
+	_, rest, _ := strings.Cut(err.Error(), `User "`)
 	user, _, found := strings.Cut(rest, `"`)
 	if !found {
 		return ""
 	}
-	return fmt.Sprintf(" for user %q", user)
+	return user
 }
 
 // distrusted is true when one of the two sides does not accept the certificate of the other.
