@@ -110,7 +110,7 @@ func (o *auditOptions) run(ctx context.Context, s *session) error {
 		case first:
 			return o.unheard(answer)
 		case !silent: // it is started again, as a rule
-			fmt.Fprintf(s.Streams.ErrOut, "The agent of node %s is not responding, waiting for it.\n", o.name)
+			s.tell("The agent of node %s is not responding, waiting for it.", o.name)
 			silent = true
 		}
 		select {
@@ -136,8 +136,8 @@ func (o *auditOptions) show(s *session, answer *diagnosticsv1alpha1.NodeExplanat
 	return o.print(s, answer, source.KindNode.Name, func(w io.Writer, options printer.Options) error {
 		options.NoHeaders = options.NoHeaders || !first
 		if first && len(answer.Status.Agent.Audit.Entries) == 0 {
-			_, err := fmt.Fprintf(s.Streams.ErrOut, "No audit entries found for node %s.\n", o.name)
-			return err
+			s.tell("No audit entries found for node %s.", o.name)
+			return nil
 		}
 		return printer.Audit(w, answer.Status.Agent.Audit, options)
 	})

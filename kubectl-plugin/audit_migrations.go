@@ -3,7 +3,6 @@ package kubectlplugin
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ func (o *auditOptions) addMigrations(ctx context.Context, s *session, src source
 	jobs, err := lister.MigrationJobs(ctx)
 	if err != nil {
 		if !o.unlisted && ctx.Err() == nil {
-			fmt.Fprintf(s.Streams.ErrOut, "PodMigrationJobs are not shown: %v\n", err)
+			s.tell("PodMigrationJobs are not shown: %v", err)
 		}
 		o.unlisted = true
 		return

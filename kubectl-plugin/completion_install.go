@@ -57,9 +57,9 @@ func installCompletion(s *session, dir string) error {
 	if err := os.Chmod(path, 0o755); err != nil {
 		return fmt.Errorf("make %q executable: %w", path, err)
 	}
-	fmt.Fprintf(s.Streams.Out, "%s written\n", path)
+	s.report("%s written", path)
 	if !onPath(dir, s.Getenv("PATH")) {
-		fmt.Fprintf(s.Streams.ErrOut, "%s is not in PATH; kubectl will not find it there\n", dir)
+		s.tell("%s is not in PATH; kubectl will not find it there", dir)
 	}
 	return nil
 }

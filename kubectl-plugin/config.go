@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -113,9 +112,6 @@ func completeKeyPaths(assign bool, most int) cobra.CompletionFunc {
 }
 
 func configMapName(c *source.Configuration) string { return "configmap/" + c.Name }
-
-// lineTo writes a line and forgets its error, for narration.
-func lineTo(w io.Writer, format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
 // isKey says whether a text is a key of the ConfigMap.
 func isKey(text string) bool {

@@ -118,9 +118,9 @@ func (o *changeFlags) commit(ctx context.Context, s *session, configurator sourc
 
 // agree asks the person at the terminal; without a yes it is an error.
 func (s *session) agree(ctx context.Context, c proposal.Change) error {
-	agreed, err := prompt.Confirm(ctx, s.Streams.In, s.Streams.ErrOut, "Write this to "+c.Subject()+"?")
+	agreed, err := prompt.Confirm(ctx, s.Streams.In, s.Streams.ErrOut, s.say(fmt.Sprintf("Write this to %s?", c.Subject())))
 	if errors.Is(err, context.Canceled) {
-		lineTo(s.Streams.ErrOut, "Nothing was written.")
+		s.tell("Nothing was written.")
 	}
 	if err != nil || agreed {
 		return err
@@ -131,7 +131,7 @@ func (s *session) agree(ctx context.Context, c proposal.Change) error {
 // unchanged says that there is nothing to write. A program gets the plan as of any change, without what was applied.
 func (o *changeFlags) unchanged(ctx context.Context, s *session, configurator source.Configurator, c proposal.Change) error {
 	if o.text() {
-		lineTo(s.Streams.Out, "%s unchanged", c.Subject())
+		s.report("%s unchanged", c.Subject())
 		return nil
 	}
 	made, err := makePlan(ctx, s, configurator, c)
@@ -164,7 +164,7 @@ func refuse(s *session, c proposal.Change, found []decision.Finding, consequence
 
 func (o *changeFlags) report(s *session, made *madePlan, result *proposal.Written) error {
 	if o.format == "name" {
-		lineTo(s.Streams.Out, "%s", made.Change.Subject())
+		fmt.Fprintln(s.Streams.Out, made.Change.Subject())
 		return nil
 	}
 	if !o.text() {
@@ -175,13 +175,13 @@ func (o *changeFlags) report(s *session, made *madePlan, result *proposal.Writte
 		}
 		return o.print(s, list, "node", nil)
 	}
-	suffix := ""
 	switch {
+	case !result.DryRun && result.Revision > 0:
+		s.report("%s configured (revision %d)", made.Change.Subject(), result.Revision)
 	case result.DryRun:
-		suffix = o.dryRun.Suffix()
-	case result.Revision > 0:
-		suffix = fmt.Sprintf(" (revision %d)", result.Revision)
+		s.report("%s configured%s", made.Change.Subject(), o.dryRun.Suffix())
+	default:
+		s.report("%s configured", made.Change.Subject())
 	}
-	lineTo(s.Streams.Out, "%s configured%s", made.Change.Subject(), suffix)
 	return nil
 }

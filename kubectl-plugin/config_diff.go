@@ -97,7 +97,7 @@ func lastKept(ctx context.Context, s *session, configurator source.Configurator,
 		return nil, err
 	}
 	if len(revisions) == 0 {
-		lineTo(s.Streams.ErrOut, "No revisions found; the first change made with %s config keeps one.", s.Name)
+		s.tell("No revisions found; the first change made with %s config keeps one.", s.Name)
 		return current.Data, nil
 	}
 	return revisions[len(revisions)-1].Data, nil
@@ -110,7 +110,7 @@ func readable(s *session, data map[string]string) configmerge.Config {
 	for _, problem := range problems {
 		if problem.Rejects() && !told[problem.Key] {
 			told[problem.Key] = true
-			lineTo(s.Streams.ErrOut, "incomplete: %s cannot be used and is compared as its default: %s", problem.Key, s.errorStyle().Clean(problem.String()))
+			s.tell("incomplete: %s cannot be used and is compared as its default: %s", problem.Key, problem)
 		}
 	}
 	return config

@@ -113,7 +113,7 @@ func warnRejected(s *session, current *source.Configuration) {
 	_, problems := configmerge.Parse(current.Data)
 	for _, problem := range problems {
 		if problem.Rejects() {
-			lineTo(s.Streams.ErrOut, "Warning: %s; its last valid text is in force", s.errorStyle().Clean(problem.String()))
+			s.tell("Warning: %s; its last valid text is in force", problem)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func warnRejected(s *session, current *source.Configuration) {
 // warnMissing reports that there is no ConfigMap, and what is in force in its place.
 func warnMissing(s *session, current *source.Configuration) {
 	for _, problem := range proposal.InForceNow(current).Problems() {
-		lineTo(s.Streams.ErrOut, "Warning: %s", s.errorStyle().Clean(problem.String()))
+		s.tell("Warning: %s", problem)
 	}
 }
 

@@ -78,7 +78,7 @@ func (o *configHistoryOptions) run(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(objects) == 0 && o.text() {
-		lineTo(s.Streams.ErrOut, "No revisions found; the first change made with %s config keeps one.", s.Name)
+		s.tell("No revisions found; the first change made with %s config keeps one.", s.Name)
 		return nil
 	}
 	return o.print(s, list, "configrevision", func(w io.Writer, options printer.Options) error {

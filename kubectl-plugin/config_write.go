@@ -40,7 +40,7 @@ func (o *changeFlags) write(ctx context.Context, s *session, configurator source
 		if err := o.allow(s, made); err != nil {
 			return nil, nil, err
 		}
-		lineTo(s.Streams.ErrOut, "%s was modified concurrently in other fields; applying the change to its new state.", next.Subject())
+		s.tell("%s was modified concurrently in other fields; applying the change to its new state.", next.Subject())
 	}
 }
 
@@ -74,7 +74,7 @@ func (o *changeFlags) writeOnce(ctx context.Context, s *session, configurator so
 	}
 	out, err := proposal.Write(ctx, configurator, c, options)
 	if err == nil && out.Unkept != nil {
-		lineTo(s.Streams.ErrOut, "Warning: %v", out.Unkept)
+		s.tell("Warning: %v", out.Unkept)
 	}
 	return out, err
 }

@@ -135,7 +135,7 @@ func (o *explainAdmissionOptions) read(s *session) ([]source.AdmissionPod, error
 		}
 	}
 	for _, line := range pods.Warnings {
-		fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line))
+		s.tell("Warning: %s", line)
 	}
 	if len(pods.Items) == 0 {
 		return nil, finding.Wrap(errors.New("the manifests have no pods"), finding.InvalidArgument, "-f takes Pods and workloads, such as Deployments")

@@ -150,7 +150,7 @@ func (o *forecastJobOptions) read(s *session) (*corev1.Pod, error) {
 		return nil, err
 	}
 	for _, line := range pods.Warnings {
-		fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line))
+		s.tell("Warning: %s", line)
 	}
 	if len(pods.Items) != 1 {
 		return nil, finding.Wrap(fmt.Errorf("the manifest has %d pods, want 1", len(pods.Items)), finding.InvalidArgument, "-f takes a Pod, Job or CronJob")

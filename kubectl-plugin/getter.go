@@ -1,8 +1,6 @@
 package kubectlplugin
 
 import (
-	"fmt"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery"
@@ -35,7 +33,7 @@ func (s *session) liveOptions() live.Options {
 
 // connection is how the flags want a cluster to be talked to.
 func (s *session) connection() Connection {
-	warn := func(line string) { fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line)) }
+	warn := func(line string) { s.tell("Warning: %s", line) }
 	if s.fullScreen {
 		warn = nil
 	}

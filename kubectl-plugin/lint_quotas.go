@@ -118,7 +118,7 @@ func (o *lintQuotasOptions) read(s *session) (quotas []manifest.Quota, files []s
 		}
 	}
 	for _, line := range all.Warnings {
-		fmt.Fprintln(s.Streams.ErrOut, "Warning: "+s.errorStyle().Clean(line))
+		s.tell("Warning: %s", line)
 	}
 	if len(all.Items) == 0 {
 		return nil, nil, finding.Wrap(errors.New("the manifests have no ElasticQuotas"), finding.InvalidArgument, "-f takes ElasticQuotas of scheduling.sigs.k8s.io/v1alpha1")

@@ -141,7 +141,7 @@ func (o *whatifDrainOptions) run(ctx context.Context, s *session) error {
 		}
 	}
 	if len(answer.Nodes) == 0 && o.text() {
-		fmt.Fprintln(s.Streams.ErrOut, "No nodes found")
+		s.tell("No nodes found")
 		return o.check(s, answer.Findings, answer.Incomplete)
 	}
 	if err := o.show(s, answer); err != nil {
