@@ -31,6 +31,7 @@ import (
 	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 )
 
 func newDaemonSet(ready, desired int32) *appsv1.DaemonSet {
@@ -308,7 +309,9 @@ func TestResultsAreObjectsOfAKind(t *testing.T) {
 	}}
 	for _, format := range []string{"json", "yaml"} {
 		var out strings.Builder
-		if err := (&mutation{target: target{output: outputFlag{format: format}}}).report(&out, result, "installed"); err != nil {
+		m := mutationIn(messages.English, &out)
+		m.output.format = format
+		if err := m.report(result, "installed"); err != nil {
 			t.Fatal(err)
 		}
 		text := []byte(out.String())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -20,10 +19,10 @@ import (
 )
 
 // NewCommands returns install, status and uninstall. Their texts show the name that the root command is called by; look says
-// how to print for a person, once the flags are parsed.
+// how to print for a person, and in which language, once the flags are parsed.
 func NewCommands(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, look func() printer.Options) []*cobra.Command {
 	commands := []*cobra.Command{
-		NewCmdInstall(getter, streams), NewCmdStatus(getter, streams, clock.RealClock{}, look), NewCmdUninstall(getter, streams),
+		NewCmdInstall(getter, streams, look), NewCmdStatus(getter, streams, clock.RealClock{}, look), NewCmdUninstall(getter, streams, look),
 	}
 	for _, cmd := range commands {
 		nameExamples(cmd)
@@ -121,7 +120,9 @@ func (t *target) options() release.Options {
 
 // mutation is what install and uninstall have in common.
 type mutation struct {
+	genericiooptions.IOStreams
 	target
+	look    func() printer.Options
 	dryRun  dryrun.Flag
 	wait    bool
 	timeout time.Duration
@@ -156,20 +157,25 @@ func (m *mutation) options() release.Options {
 	return options
 }
 
-// report prints the result as an object, or one line an object that changed or would change, and the release last: what
-// happened to it.
-func (m *mutation) report(w io.Writer, result *release.Result, happened string) error {
+// report prints the result as an object, or one line an object that changed or would change, and last what happened to the
+// release.
+func (m *mutation) report(result *release.Result, happened string) error {
 	switch {
 	case m.output.format == "name":
-		return writeNames(w, result.Changes)
+		return writeNames(m.Out, result.Changes)
 	case !m.output.text():
-		return m.output.print(w, newResult(result))
+		return m.output.print(m.Out, newResult(result))
 	}
-	if err := writeChanges(w, result.Changes, m.dryRun.Suffix()); err != nil {
+	if err := m.writeChanges(result.Changes); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "release/%s %s%s\n", result.Release.Name, happened, m.dryRun.Suffix())
+	_, err := fmt.Fprintln(m.Out, m.look().Say(happened+m.dryRun.Suffix()))
 	return err
+}
+
+// tell narrates on standard error, a line at a time.
+func (m *mutation) tell(format string, args ...any) {
+	fmt.Fprintln(m.ErrOut, m.look().Say(fmt.Sprintf(format, args...)))
 }
 
 // must is for registrations that fail only when the program names a flag it does not have.

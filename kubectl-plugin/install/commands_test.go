@@ -20,6 +20,7 @@ import (
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 )
 
 // newTestRoot returns the commands below a root of that name, with a kubeconfig that names no cluster.
@@ -100,13 +101,14 @@ func TestADryRunOfTheClientAsksNoCluster(t *testing.T) {
 
 func TestNamesLeaveOutWhatIsKept(t *testing.T) {
 	var out bytes.Buffer
-	m := &mutation{target: target{output: outputFlag{format: "name"}}}
+	m := mutationIn(messages.English, &out)
+	m.output.format = "name"
 	result := &release.Result{Changes: []release.Change{
 		{APIVersion: "apps/v1", Kind: "Deployment", Name: "koord-manager", Action: release.Deleted},
 		{APIVersion: "v1", Kind: "ConfigMap", Name: "c", Action: release.Unchanged},
 		{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept},
 	}}
-	if err := m.report(&out, result, "uninstalled"); err != nil || out.String() != "deployment.apps/koord-manager\nconfigmap/c\n" {
+	if err := m.report(result, "uninstalled"); err != nil || out.String() != "deployment.apps/koord-manager\nconfigmap/c\n" {
 		t.Errorf("got %q, %v", out.String(), err)
 	}
 }
@@ -174,7 +176,8 @@ func TestARefusedQuestionRemovesNothing(t *testing.T) {
 	tests := map[string]bool{"y\n": true, "YES\n": true, "n\n": false, "\n": false, "": false}
 	for answer, want := range tests {
 		var errOut bytes.Buffer
-		o := &UninstallOptions{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(answer), ErrOut: &errOut}}
+		o := &UninstallOptions{mutation: *mutationIn(messages.English, &errOut)}
+		o.In = strings.NewReader(answer)
 		got, err := o.ask(t.Context(), &release.Release{Name: "koordinator", Namespace: "koordinator-system", Revision: 3})
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +200,8 @@ func TestAnInterruptionEndsTheQuestion(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	typed := make(chan struct{})
 	defer close(typed)
-	o := &UninstallOptions{IOStreams: genericiooptions.IOStreams{In: silent{typed}, ErrOut: io.Discard}}
+	o := &UninstallOptions{mutation: *mutationIn(messages.English, io.Discard)}
+	o.In = silent{typed}
 	cancel()
 	agreed, err := o.ask(ctx, &release.Release{Name: "koordinator"})
 	if agreed || !errors.Is(err, context.Canceled) {
@@ -232,25 +236,46 @@ func TestEndlessValuesAreRefused(t *testing.T) {
 	}
 }
 
+// mutationIn is what install and uninstall have in common, for a reader of a language.
+func mutationIn(language messages.Language, out io.Writer) *mutation {
+	return &mutation{
+		IOStreams: genericiooptions.IOStreams{Out: out, ErrOut: out},
+		look:      func() printer.Options { return printer.Options{Language: language} },
+	}
+}
+
 func TestChangesPrintAsKubectlPrintsThem(t *testing.T) {
-	var out bytes.Buffer
 	result := &release.Result{
 		DryRun: true, Upgrade: true, Release: release.Release{Name: "koordinator", Revision: 4},
 		Changes: []release.Change{
 			{APIVersion: "apps/v1", Kind: "Deployment", Name: "koord-manager", Action: release.Configured},
 			{APIVersion: "v1", Kind: "Service", Name: "koord-manager", Action: release.Created},
-			{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept, Note: "installed by somebody else"},
+			{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition", Name: "podgroups.x", Action: release.Kept, Note: "has objects of users"},
 		},
 	}
-	if err := (&mutation{dryRun: dryrun.Server}).report(&out, result, installed(result)); err != nil {
-		t.Fatal(err)
-	}
-	want := `deployment.apps/koord-manager configured (server dry run)
+	tests := map[messages.Language]string{
+		messages.English: `deployment.apps/koord-manager configured (server dry run)
 service/koord-manager created (server dry run)
-customresourcedefinition.apiextensions.k8s.io/podgroups.x kept: installed by somebody else
+customresourcedefinition.apiextensions.k8s.io/podgroups.x kept: has objects of users
 release/koordinator upgraded (revision 4) (server dry run)
-`
-	if diff := cmp.Diff(want, out.String()); diff != "" {
-		t.Errorf("output differs (-want +got):\n%s", diff)
+`,
+		messages.Chinese: `deployment.apps/koord-manager 已配置（服务器端试运行）
+service/koord-manager 已创建（服务器端试运行）
+customresourcedefinition.apiextensions.k8s.io/podgroups.x 已保留：有用户的对象
+release/koordinator 已升级（修订版本 4）（服务器端试运行）
+`,
+	}
+	for language, want := range tests {
+		t.Run(string(language), func(t *testing.T) {
+			var out bytes.Buffer
+			m := mutationIn(language, &out)
+			m.dryRun = dryrun.Server
+			if err := m.report(result, installed(result)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, out.String()); diff != "" {
+				t.Errorf("output differs (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -37,15 +37,15 @@ func planInstall(ctx context.Context, options release.Options) (*plan, error) {
 }
 
 // report prints the plan as kubectl does with --dry-run=client: a line an object, or the objects themselves.
-func (m *mutation) reportPlan(w io.Writer, p *plan, happened string) error {
+func (m *mutation) reportPlan(p *plan, happened string) error {
 	switch m.output.format {
 	case "yaml":
-		_, err := io.WriteString(w, strings.TrimPrefix(p.manifests, "---\n"))
+		_, err := io.WriteString(m.Out, strings.TrimPrefix(p.manifests, "---\n"))
 		return err
 	case "json":
-		return writeList(w, p.manifests)
+		return writeList(m.Out, p.manifests)
 	}
-	return m.report(w, p.result, happened)
+	return m.report(p.result, happened)
 }
 
 // writeList prints the objects of a stream of YAML as one list, which is how kubectl prints several in JSON.

@@ -12,6 +12,7 @@ import (
 
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
 const installLong = `Install the system, or upgrade it to the chart inside this program: resource definitions, rights, configuration,
@@ -34,7 +35,6 @@ const installExamples = `  # Install or upgrade
 
 // InstallOptions are the flags of install.
 type InstallOptions struct {
-	genericiooptions.IOStreams
 	mutation
 	values         valueFlags
 	export         bool
@@ -45,9 +45,9 @@ type InstallOptions struct {
 	merged map[string]any
 }
 
-// NewCmdInstall returns the command install.
-func NewCmdInstall(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &InstallOptions{IOStreams: streams}
+// NewCmdInstall returns the command install; look is as in NewCommands.
+func NewCmdInstall(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, look func() printer.Options) *cobra.Command {
+	o := &InstallOptions{mutation: mutation{IOStreams: streams, look: look}}
 	cmd := &cobra.Command{
 		Use:     "install",
 		Short:   "Install or upgrade the system in the cluster",
@@ -102,23 +102,22 @@ func (o *InstallOptions) Run(ctx context.Context, getter genericclioptions.RESTC
 		if err != nil {
 			return err
 		}
-		return o.reportPlan(o.Out, p, "installed")
+		return o.reportPlan(p, fmt.Sprintf("release/%s installed", p.result.Release.Name))
 	}
 	if o.output.text() {
-		fmt.Fprintf(o.ErrOut, "Installing release %s in namespace %s ...\n", o.releaseName, o.namespace)
+		o.tell("Installing release %s in namespace %s ...", o.releaseName, o.namespace)
 	}
 	result, err := release.Install(ctx, getter, options)
 	if err != nil {
 		return err
 	}
-	return o.report(o.Out, result, installed(result))
+	return o.report(result, installed(result))
 }
 
 // installed says what happened to the release.
 func installed(result *release.Result) string {
-	verb := "installed"
 	if result.Upgrade {
-		verb = "upgraded"
+		return fmt.Sprintf("release/%s upgraded (revision %d)", result.Release.Name, result.Release.Revision)
 	}
-	return fmt.Sprintf("%s (revision %d)", verb, result.Release.Revision)
+	return fmt.Sprintf("release/%s installed (revision %d)", result.Release.Name, result.Release.Revision)
 }

@@ -35,17 +35,18 @@ func nameOf(change release.Change) string {
 	return name + "/" + change.Name
 }
 
-// writeChanges prints `kind.group/name action` for each object, as kubectl does; suffix says that it was a dry run.
-func writeChanges(w io.Writer, changes []release.Change, suffix string) error {
+// writeChanges prints `kind.group/name action` for each object, as kubectl does, and that it was a dry run.
+func (m *mutation) writeChanges(changes []release.Change) error {
+	say := m.look().Say
 	for _, change := range changes {
-		note, end := "", suffix
+		note, end := "", m.dryRun.Suffix()
 		if change.Note != "" {
 			note = ": " + change.Note
 		}
 		if change.Action == release.Kept {
 			end = ""
 		}
-		if _, err := fmt.Fprintf(w, "%s %s%s%s\n", nameOf(change), change.Action, note, end); err != nil {
+		if _, err := fmt.Fprintln(m.Out, say(fmt.Sprintf("%s %s%s%s", nameOf(change), change.Action, note, end))); err != nil {
 			return err
 		}
 	}

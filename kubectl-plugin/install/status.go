@@ -79,7 +79,7 @@ func (o *StatusOptions) Run(ctx context.Context, getter genericclioptions.RESTCl
 func (o *StatusOptions) show(status *InstallationStatus) error {
 	options := o.look()
 	for _, reason := range status.Incomplete {
-		fmt.Fprintln(o.ErrOut, options.Style.Clean(options.Language.Text("incomplete: "+reason)))
+		fmt.Fprintln(o.ErrOut, options.Say("incomplete: "+reason))
 	}
 	if !o.output.text() {
 		if err := o.output.print(o.Out, status); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/kubectl-plugin/dryrun"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/kubectl-plugin/prompt"
 )
 
@@ -29,16 +30,15 @@ const uninstallExamples = `  # Show what would be removed
 
 // UninstallOptions are the flags of uninstall.
 type UninstallOptions struct {
-	genericiooptions.IOStreams
 	mutation
 	yes bool
 	// Interactive says whether a person can answer a question on In.
 	Interactive func() bool
 }
 
-// NewCmdUninstall returns the command uninstall.
-func NewCmdUninstall(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &UninstallOptions{IOStreams: streams, Interactive: func() bool { return isTerminal(streams.In) }}
+// NewCmdUninstall returns the command uninstall; look is as in NewCommands.
+func NewCmdUninstall(getter genericclioptions.RESTClientGetter, streams genericiooptions.IOStreams, look func() printer.Options) *cobra.Command {
+	o := &UninstallOptions{mutation: mutation{IOStreams: streams, look: look}, Interactive: func() bool { return isTerminal(streams.In) }}
 	cmd := &cobra.Command{
 		Use:     "uninstall",
 		Short:   "Remove the system from the cluster",
@@ -85,18 +85,19 @@ func (o *UninstallOptions) Run(ctx context.Context, getter genericclioptions.RES
 	if err != nil {
 		return err
 	}
+	happened := fmt.Sprintf("release/%s uninstalled", result.Release.Name)
 	if o.dryRun == dryrun.Client {
-		return o.reportPlan(o.Out, &plan{manifests: result.Release.Manifest, result: result}, "uninstalled")
+		return o.reportPlan(&plan{manifests: result.Release.Manifest, result: result}, happened)
 	}
-	return o.report(o.Out, result, "uninstalled")
+	return o.report(result, happened)
 }
 
 // ask returns whether the user agrees.
 func (o *UninstallOptions) ask(ctx context.Context, found *release.Release) (bool, error) {
 	question := fmt.Sprintf("Remove release %s (revision %d) from namespace %s?", found.Name, found.Revision, found.Namespace)
-	agreed, err := prompt.Confirm(ctx, o.In, o.ErrOut, question)
+	agreed, err := prompt.Confirm(ctx, o.In, o.ErrOut, o.look().Say(question))
 	if err == nil && !agreed {
-		fmt.Fprintln(o.ErrOut, "Nothing was removed.")
+		o.tell("Nothing was removed.")
 	}
 	return agreed, err
 }

@@ -31,8 +31,10 @@ type Options struct {
 	Now time.Time
 }
 
-// say is a text in the language of the reader, safe for a terminal.
-func (o Options) say(english string) string { return o.Style.Clean(o.Language.Text(english)) }
+// Say is a text in the language of the reader, safe for a terminal.
+func (o Options) Say(english string) string { return o.Style.Clean(o.Language.Text(english)) }
+
+func (o Options) say(english string) string { return o.Say(english) }
 
 // label stands before a text that it names.
 func (o Options) label(english string) string { return o.say(english) + ": " }
