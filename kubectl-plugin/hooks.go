@@ -10,7 +10,7 @@ import (
 
 // hooks are the commands that other packages bring.
 func hooks(s *session) []*cobra.Command {
-	commands := append(install.NewCommands(newGetter(s), s.Streams, s.printerOptions), sandbox.NewCommand(s.Streams),
+	commands := append(install.NewCommands(newGetter(s), s.Streams, s.printerOptions), sandbox.NewCommand(s.Streams, s.say),
 		tutorial.NewCommand(s.Streams, s.Name, s.language, tutorials()))
 	for _, cmd := range commands {
 		cmd.GroupID = "run"

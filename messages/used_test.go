@@ -14,7 +14,7 @@ import (
 )
 
 // writers are the folders whose texts people read.
-var writers = []string{"agent", "api", "controllers", "decision", "deploy", "descheduler", "kubectl-plugin", "outage", "scheduler", "source", "tui"}
+var writers = []string{"agent", "api", "controllers", "decision", "deploy", "descheduler", "kubectl-plugin", "outage", "sandbox", "scheduler", "source", "tui"}
 
 // foreign are the files with texts that are not in this module, or not as such.
 var foreign = []string{"zh/libraries.po", "zh/lists.po", "zh/kubernetes.po"}

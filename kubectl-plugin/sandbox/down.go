@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/sandbox/launch"
@@ -20,13 +19,13 @@ const downTimeout = 90 * time.Second
 
 // downOptions are the flags of `sandbox down`.
 type downOptions struct {
-	genericiooptions.IOStreams
+	console
 	target
 	purge bool
 }
 
-func newDownCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &downOptions{IOStreams: streams}
+func newDownCommand(c console) *cobra.Command {
+	o := &downOptions{console: c}
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Stop a sandbox; its data stays unless --purge",
@@ -60,7 +59,7 @@ func (o *downOptions) run(ctx context.Context) error {
 	if err := sandbox.Stop(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "sandbox/%s is down\n", o.name)
+	o.report("sandbox/%s is down", o.name)
 	return nil
 }
 
@@ -73,15 +72,15 @@ func (o *downOptions) delete(ctx context.Context, sandbox launch.Sandbox) error 
 	if err := sandbox.Purge(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "sandbox/%s is down and deleted\n", o.name)
+	o.report("sandbox/%s is down and deleted", o.name)
 	current, changed, err := forgetKubeconfig(ctx, sandbox.Context(), successors)
 	switch {
 	case err != nil:
 		return fmt.Errorf("remove context %q: %w", sandbox.Context(), err)
 	case changed && current != "":
-		fmt.Fprintf(o.ErrOut, "Your current kubectl context is now %q.\n", current)
+		o.tell("Your current kubectl context is now %q.", current)
 	case changed:
-		fmt.Fprintln(o.ErrOut, "No current kubectl context is set now.")
+		o.tell("No current kubectl context is set now.")
 	}
 	return forgetElsewhere(ctx, sandbox.Context(), files, successors)
 }

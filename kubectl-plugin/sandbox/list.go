@@ -7,14 +7,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/launch"
 	"koordinator.sh/koord/sandbox/state"
 )
 
-func newListCommand(streams genericiooptions.IOStreams) *cobra.Command {
+func newListCommand(c console) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -25,14 +24,14 @@ func newListCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			if err := output.validate(); err != nil {
 				return err
 			}
-			return runList(cmd.Context(), streams, output, cmd.Root().CommandPath())
+			return runList(cmd.Context(), c, output, cmd.Root().CommandPath())
 		},
 	}
 	output.addFlags(cmd)
 	return cmd
 }
 
-func runList(ctx context.Context, streams genericiooptions.IOStreams, output outputFlag, program string) error {
+func runList(ctx context.Context, c console, output outputFlag, program string) error {
 	home, err := state.Home(os.Getenv)
 	if err != nil {
 		return err
@@ -45,19 +44,19 @@ func runList(ctx context.Context, streams genericiooptions.IOStreams, output out
 	for _, name := range names {
 		status, err := launch.Sandbox{Name: name, Dir: state.Open(home, name), Program: program}.Look(ctx)
 		if err != nil {
-			fmt.Fprintf(streams.ErrOut, "incomplete: sandbox %q: %v\n", name, err)
+			c.tell("incomplete: sandbox %q: %v", name, err)
 			continue
 		}
 		list.Items = append(list.Items, *status)
 	}
 	if output.structured() {
-		return output.print(streams.Out, list)
+		return output.print(c.Out, list)
 	}
 	if len(list.Items) == 0 {
-		fmt.Fprintln(streams.ErrOut, "No sandboxes found. Start one with:", program, "sandbox up")
+		c.tell("No sandboxes found. Start one with: %s sandbox up", program)
 		return nil
 	}
-	table := tabwriter.NewWriter(streams.Out, 0, 0, 3, ' ', 0)
+	table := tabwriter.NewWriter(c.Out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "NAME\tPHASE\tNODES\tSCENARIO\tCONTEXT")
 	for _, s := range list.Items {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", s.Spec.Name, s.Phase, s.Spec.Nodes, orNone(s.Spec.Scenario), s.Context)

@@ -49,7 +49,7 @@ func TestProgress(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			at := start
-			p := newProgress(&out, terminal, func() time.Time { return at })
+			p := english(&out).newProgress(terminal, func() time.Time { return at })
 			for _, moment := range aStart {
 				at = *after(moment.at)
 				p.show(&control.Status{Steps: moment.steps})
@@ -70,7 +70,7 @@ func TestProgress(t *testing.T) {
 func TestProgressFitsATerminal(t *testing.T) {
 	var out bytes.Buffer
 	at := start
-	p := newProgress(&out, true, func() time.Time { return at })
+	p := english(&out).newProgress(true, func() time.Time { return at })
 	at = *after(3599.9)
 	p.show(&control.Status{Steps: []control.Step{step(strings.Repeat("wäit ", 40), "", control.Running, 0, 0)}})
 	if got := len([]rune(out.String())); got > 80 {
@@ -81,7 +81,7 @@ func TestProgressFitsATerminal(t *testing.T) {
 // TestProgressOfAnotherVersion: a supervisor of another version may leave out what this one always says.
 func TestProgressOfAnotherVersion(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out, false, func() time.Time { return start })
+	p := english(&out).newProgress(false, func() time.Time { return start })
 	p.show(&control.Status{Steps: []control.Step{{Name: "wait for etcd", Phase: control.Done}, {Phase: "Skipped"}}})
 	if got := out.String(); !strings.Contains(got, "done  wait for etcd") {
 		t.Errorf("progress = %q; want the step", got)

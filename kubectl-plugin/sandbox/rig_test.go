@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -119,8 +120,16 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
-	root.AddCommand(NewCommand(streams))
+	root.AddCommand(NewCommand(streams, untranslated))
 	return root
+}
+
+// untranslated is what a reader of English is told.
+func untranslated(text string) string { return text }
+
+// english is the console of such a reader, with both streams in one.
+func english(w io.Writer) *console {
+	return &console{IOStreams: genericiooptions.IOStreams{Out: w, ErrOut: w}, say: untranslated}
 }
 
 // text of a result, as a golden file holds it.

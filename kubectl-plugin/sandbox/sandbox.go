@@ -17,8 +17,9 @@ import (
 )
 
 // NewCommand returns `sandbox` with its subcommands. Their texts and hints show the name that the root command is called
-// by.
-func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
+// by; say returns a text in the language of the reader, once the flags are parsed.
+func NewCommand(streams genericiooptions.IOStreams, say func(english string) string) *cobra.Command {
+	c := console{IOStreams: streams, say: say}
 	cmd := &cobra.Command{
 		Use:   "sandbox",
 		Short: "Run a real control plane with simulated nodes on this machine",
@@ -29,7 +30,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		newUpCommand(streams), newDownCommand(streams), newStatusCommand(streams), newListCommand(streams),
+		newUpCommand(c), newDownCommand(c), newStatusCommand(c), newListCommand(c),
 		newLogsCommand(streams), newKubeconfigCommand(streams),
 	)
 	nameExamples(cmd)

@@ -12,13 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
 	"koordinator.sh/koord/sandbox/control"
 )
 
-func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
+func newStatusCommand(c console) *cobra.Command {
 	var t target
 	var output outputFlag
 	cmd := &cobra.Command{
@@ -29,7 +28,7 @@ func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			if err := errors.Join(t.complete(cmd), output.validate()); err != nil {
 				return err
 			}
-			return runStatus(cmd.Context(), streams, t, output)
+			return runStatus(cmd.Context(), c, t, output)
 		},
 	}
 	t.addFlags(cmd)
@@ -37,7 +36,7 @@ func newStatusCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	return cmd
 }
 
-func runStatus(ctx context.Context, streams genericiooptions.IOStreams, t target, output outputFlag) error {
+func runStatus(ctx context.Context, c console, t target, output outputFlag) error {
 	sandbox, err := t.existing()
 	if err != nil {
 		return err
@@ -47,9 +46,9 @@ func runStatus(ctx context.Context, streams genericiooptions.IOStreams, t target
 		return err
 	}
 	if output.structured() {
-		return output.print(streams.Out, status)
+		return output.print(c.Out, status)
 	}
-	return writeStatus(streams.Out, status, time.Now())
+	return writeStatus(c.Out, status, time.Now())
 }
 
 // writeStatus prints a sandbox for people.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/launch"
@@ -17,15 +16,15 @@ import (
 
 // upOptions are the flags of `sandbox up`.
 type upOptions struct {
-	genericiooptions.IOStreams
+	console
 	target
 	spec          state.Spec
 	realNode      bool
 	switchContext bool
 }
 
-func newUpCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	o := &upOptions{IOStreams: streams}
+func newUpCommand(c console) *cobra.Command {
+	o := &upOptions{console: c}
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start a sandbox, or report that it is running",
@@ -81,13 +80,13 @@ func (o *upOptions) run(ctx context.Context) error {
 	case control.Running:
 		return o.sayRunning(ctx, sandbox, status)
 	case control.Starting:
-		fmt.Fprintf(o.ErrOut, "Sandbox %q is already starting.\n", o.name)
+		o.tell("Sandbox %q is already starting.", o.name)
 		o.sayDifference(sandbox, status)
-		return o.follow(ctx, sandbox, newProgress(o.ErrOut, isTerminal(o.ErrOut), time.Now))
+		return o.follow(ctx, sandbox, o.newProgress(isTerminal(o.ErrOut), time.Now))
 	case control.Failed:
-		fmt.Fprintf(o.ErrOut, "Sandbox %q had failed (%s); starting it again.\n", o.name, status.Message)
+		o.tell("Sandbox %q had failed (%s); starting it again.", o.name, status.Message)
 	default:
-		fmt.Fprintf(o.ErrOut, "Sandbox %q is stopping; starting it again.\n", o.name)
+		o.tell("Sandbox %q is stopping; starting it again.", o.name)
 	}
 	if err := sandbox.Stop(ctx); err != nil {
 		return err
@@ -108,9 +107,9 @@ func (o *upOptions) start(ctx context.Context, sandbox launch.Sandbox) (err erro
 	if err := checkRealNode(sandbox, o.spec); err != nil {
 		return err
 	}
-	progress := newProgress(o.ErrOut, isTerminal(o.ErrOut), time.Now)
+	progress := o.newProgress(isTerminal(o.ErrOut), time.Now)
 	err = sandbox.Start(ctx, o.spec, func() {
-		fmt.Fprintf(o.ErrOut, "Another command is starting or stopping sandbox %q; waiting for it.\n", o.name)
+		o.tell("Another command is starting or stopping sandbox %q; waiting for it.", o.name)
 	})
 	if err != nil {
 		return err
@@ -123,7 +122,7 @@ func (o *upOptions) follow(ctx context.Context, sandbox launch.Sandbox, progress
 	status, err := sandbox.Await(ctx, progress.show)
 	progress.clear()
 	if interrupted(err) {
-		fmt.Fprintf(o.ErrOut, "The sandbox is still starting; see: %s, %s\n", sandbox.Command("status"), sandbox.Command("down"))
+		o.tell("The sandbox is still starting; see: %s, %s", sandbox.Command("status"), sandbox.Command("down"))
 		return err
 	}
 	if err != nil {
@@ -133,7 +132,7 @@ func (o *upOptions) follow(ctx context.Context, sandbox launch.Sandbox, progress
 }
 
 func (o *upOptions) sayRunning(ctx context.Context, sandbox launch.Sandbox, status *control.Status) error {
-	fmt.Fprintf(o.Out, "sandbox/%s is already running (%d nodes, context %s)\n", o.name, status.Spec.Nodes, status.Context)
+	o.report("sandbox/%s is already running (%d nodes, context %s)", o.name, status.Spec.Nodes, status.Context)
 	o.sayDifference(sandbox, status)
 	_, err := o.selectContext(ctx, status)
 	return err
@@ -143,12 +142,12 @@ func (o *upOptions) sayDifference(sandbox launch.Sandbox, status *control.Status
 	wanted := o.spec
 	wanted.Binaries = status.Spec.Binaries
 	if wanted != status.Spec {
-		fmt.Fprintf(o.ErrOut, "It was started with other options; to change them: %s, then up again.\n", sandbox.Command("down"))
+		o.tell("It was started with other options; to change them: %s, then up again.", sandbox.Command("down"))
 	}
 }
 
 func (o *upOptions) announce(ctx context.Context, status *control.Status, took time.Duration) error {
-	fmt.Fprintf(o.Out, "sandbox/%s is up (%s, %s)\n", o.name, nodesOf(status.Spec), took)
+	o.report("sandbox/%s is up (%s, %s)", o.name, nodesOf(status.Spec), took)
 	current, err := o.selectContext(ctx, status)
 	if err != nil || status.Spec.Scenario == "" {
 		return err
@@ -158,7 +157,7 @@ func (o *upOptions) announce(ctx context.Context, status *control.Status, took t
 		choice = " --context " + status.Context
 	}
 	commands := append(o.sayPending(status.PendingPods), "top nodes", worthExplaining(o.spec.Scenario), "tui")
-	fmt.Fprintln(o.ErrOut, "Now try:")
+	o.tell("Now try:")
 	for _, words := range commands {
 		fmt.Fprintf(o.ErrOut, "  %s %s%s\n", o.program, words, choice)
 	}
@@ -169,10 +168,10 @@ func (o *upOptions) announce(ctx context.Context, status *control.Status, took t
 func (o *upOptions) sayPending(pods []control.PendingPod) (commands []string) {
 	for _, pod := range pods {
 		if pod.Name == "" {
-			fmt.Fprintf(o.ErrOut, "Not all pods of the scenario are running in namespace %s: %s\n", pod.Namespace, pod.Message)
+			o.tell("Not all pods of the scenario are running in namespace %s: %s", pod.Namespace, pod.Message)
 			continue
 		}
-		fmt.Fprintf(o.ErrOut, "Pod %s/%s is pending: %s\n", pod.Namespace, pod.Name, pod.Message)
+		o.tell("Pod %s/%s is pending: %s", pod.Namespace, pod.Name, pod.Message)
 		commands = append(commands, "explain pod -n "+pod.Namespace+" "+pod.Name)
 	}
 	return commands
@@ -186,7 +185,8 @@ func (o *upOptions) selectContext(ctx context.Context, status *control.Status) (
 		return false, err
 	}
 	if !current {
-		fmt.Fprintf(o.ErrOut, "Your current kubectl context is a different one. Switch to this one with:\n  kubectl config use-context %s\n", status.Context)
+		o.tell("Your current kubectl context is a different one. Switch to this one with:")
+		fmt.Fprintf(o.ErrOut, "  kubectl config use-context %s\n", status.Context)
 	}
 	dir := state.At(status.Directory)
 	if file, err := kubeconfigOf(status.Context); err != nil || file == "" {
@@ -202,14 +202,13 @@ func (o *upOptions) selectContext(ctx context.Context, status *control.Status) (
 
 // nodesOf says how many nodes a sandbox has, in words.
 func nodesOf(spec state.Spec) string {
-	simulated := fmt.Sprintf("%d nodes", spec.Nodes)
 	switch {
 	case spec.RealNode == "":
-		return simulated
+		return fmt.Sprintf("%d nodes", spec.Nodes)
 	case spec.Nodes == 0:
 		return "this machine"
 	}
-	return simulated + " and this machine"
+	return fmt.Sprintf("%d nodes and this machine", spec.Nodes)
 }
 
 // worthExplaining is the command that explains what a scenario is there to show.

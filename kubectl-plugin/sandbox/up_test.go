@@ -144,7 +144,7 @@ func TestUpAfterAFailure(t *testing.T) {
 
 func TestUpIsInterrupted(t *testing.T) {
 	var errOut bytes.Buffer
-	o := &upOptions{IOStreams: genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &errOut}}
+	o := &upOptions{console: console{IOStreams: genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &errOut}, say: untranslated}}
 	m := newMachine(t)
 	dir := m.add(t, demo)
 	status := statusOf(dir, demo, control.Starting)
@@ -159,7 +159,7 @@ func TestUpIsInterrupted(t *testing.T) {
 		}
 		return start
 	}
-	err := o.follow(ctx, sandbox, newProgress(&errOut, false, clock))
+	err := o.follow(ctx, sandbox, o.newProgress(false, clock))
 	const want = "The sandbox is still starting; see: kubectl koord sandbox status --name demo, kubectl koord sandbox down --name demo\n"
 	if !interrupted(err) || errOut.String() != want {
 		t.Errorf("follow() = %v, %q; want that it was interrupted, and %q", err, errOut.String(), want)
@@ -243,7 +243,7 @@ func TestUpOfARealNodeThatCannotBe(t *testing.T) {
 
 func TestPendingPodsAreNamed(t *testing.T) {
 	var stderr bytes.Buffer
-	o := &upOptions{IOStreams: genericiooptions.IOStreams{ErrOut: &stderr}}
+	o := &upOptions{console: *english(&stderr)}
 	commands := o.sayPending([]control.PendingPod{
 		{Namespace: "shop", Name: "cache-0", Message: "0/3 nodes are available"},
 		{Namespace: "shop", Message: "no pod with app=cache was created"},
