@@ -1,0 +1,169 @@
+package messages
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// sentences is a class of texts: those that some calls in some folders are given.
+type sentences struct {
+	folders []string
+	// calls are the functions and methods. The first argument that has words of its own is the text.
+	calls []string
+	// except are parts of paths whose texts only programs or maintainers read.
+	except []string
+}
+
+// spoken are the classes of which every sentence has an entry.
+var spoken = map[string]sentences{
+	"errors and hints of the workbench": {
+		folders: []string{"deploy/release", "kubectl-plugin", "sandbox/launch", "sandbox/state", "source", "tui"},
+		calls:   []string{"Errorf", "New", "usage", "Wrap"},
+		except:  []string{"/livetest/", "/internal/fixture/", "/kubectl-plugin/tutorial/"},
+	},
+	"what commands print and ask": {
+		folders: []string{"kubectl-plugin"},
+		calls:   []string{"Confirm", "report", "say", "Say", "tell"},
+		except:  []string{"/kubectl-plugin/check/"},
+	},
+	"what checks find": {
+		folders: []string{"kubectl-plugin/check"},
+		calls:   []string{"judgedAgents", "judgedNodes", "pass", "report", "skip", "unknown"},
+	},
+	"steps of the sandbox": {
+		folders: []string{"sandbox"},
+		calls:   []string{"detail", "step"},
+	},
+	"what an answer lacks": {
+		folders: []string{"source"},
+		calls:   []string{"note", "lacks", "missing", "undecided", "unsure"},
+	},
+}
+
+// TestEverySentenceOfAClassIsTranslated, with something put into each verb.
+func TestEverySentenceOfAClassIsTranslated(t *testing.T) {
+	for name, class := range spoken {
+		t.Run(name, func(t *testing.T) {
+			found := 0
+			for _, folder := range class.folders {
+				found += class.check(t, folder)
+			}
+			if found == 0 {
+				t.Error("no sentence was found: the calls have other names")
+			}
+		})
+	}
+}
+
+// check reports the sentences of a folder that have no entry, and counts all.
+func (c sentences) check(t *testing.T, folder string) int {
+	t.Helper()
+	found := 0
+	err := filepath.WalkDir(filepath.Join("..", folder), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || c.leavesOut(path) {
+			return err
+		}
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			english, ok := c.sentence(n)
+			if !ok {
+				return true
+			}
+			found++
+			if !translatedWhole(filled(english)) {
+				t.Errorf("%s: %q has no Chinese", set.Position(n.Pos()), english)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func (c sentences) leavesOut(path string) bool {
+	for _, part := range c.except {
+		if strings.Contains(filepath.ToSlash(path), part) {
+			return true
+		}
+	}
+	return false
+}
+
+// sentence is the text that a call of the class is given; none where it is made of others, or is a command to copy.
+func (c sentences) sentence(n ast.Node) (string, bool) {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || !slices.Contains(c.calls, called(call)) {
+		return "", false
+	}
+	for _, argument := range call.Args {
+		if english := strings.TrimSpace(joined(formatOf(argument))); says(english) && (!command.MatchString(english) || about.MatchString(english)) {
+			return english, true
+		}
+	}
+	return "", false
+}
+
+// formatOf is the format of a text that is made, or translated, where it is given.
+func formatOf(argument ast.Expr) ast.Expr {
+	if call, ok := argument.(*ast.CallExpr); ok && len(call.Args) > 0 && slices.Contains([]string{"Sprintf", "say", "Say"}, called(call)) {
+		return formatOf(call.Args[0])
+	}
+	return argument
+}
+
+// command is a hint to be copied: a command, without words about it.
+var command = regexp.MustCompile(`^(?:(?:koordctl|kubectl|%[ds]) )(?:[^;]*)$`)
+
+// about are the words after a command that say what it is for.
+var about = regexp.MustCompile(` (?:shows?|prints?|lists?|reads?|starts?|allows?|names) `)
+
+// says whether a format has words of its own.
+func says(format string) bool {
+	return strings.Contains(format, " ") && strings.ContainsFunc(anyVerb.ReplaceAllString(format, ""), unicode.IsLetter)
+}
+
+// verbs of fmt, to be filled.
+var verbs = regexp.MustCompile(`%(?:\[\d\])?[-+# 0]*[\d.*]*([a-zA-Z])|%%`)
+
+// filled is a text that the format could make.
+func filled(format string) string {
+	n := 0
+	return verbs.ReplaceAllStringFunc(format, func(v string) string {
+		n++
+		switch v[len(v)-1] {
+		case '%':
+			return "%"
+		case 'd':
+			return fmt.Sprint(n + 1)
+		case 'q':
+			return fmt.Sprintf(`"x%d"`, n)
+		default:
+			return fmt.Sprintf("x%d", n)
+		}
+	})
+}
+
+// translatedWhole says whether a text is translated, with all of its clauses and not just some.
+func translatedWhole(english string) bool {
+	translated, known := chinese().translate(english)
+	clauses := strings.Split(english, "; ")
+	return known && (len(clauses) == 1 || !slices.ContainsFunc(clauses, func(clause string) bool {
+		return says(clause) && strings.Contains(translated, clause)
+	}))
+}
