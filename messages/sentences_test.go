@@ -14,11 +14,11 @@ import (
 	"unicode"
 )
 
-// sentences is a class of texts: those that some calls in some folders are given.
+// sentences is a class of texts: those that some calls and fields in some folders are given.
 type sentences struct {
 	folders []string
-	// calls are the functions and methods. The first argument that has words of its own is the text.
-	calls []string
+	// calls are the functions and methods whose arguments are texts, and fields those of structs.
+	calls, fields []string
 	// except are parts of paths whose texts only programs or maintainers read.
 	except []string
 }
@@ -34,6 +34,11 @@ var spoken = map[string]sentences{
 		folders: []string{"kubectl-plugin"},
 		calls:   []string{"Confirm", "report", "say", "Say", "tell"},
 		except:  []string{"/kubectl-plugin/check/"},
+	},
+	"what is wrong with a configuration": {
+		folders: []string{"decision/config", "decision/core/configmerge"},
+		calls:   []string{"compare", "Errorf", "malformed", "need", "New", "nodeProblem", "report", "rule", "Wrap"},
+		fields:  []string{"because", "cause", "Cause", "fix", "Fix", "message", "Message", "Reason", "Unknown"},
 	},
 	"what checks find": {
 		folders: []string{"kubectl-plugin/check"},
@@ -78,13 +83,11 @@ func (c sentences) check(t *testing.T, folder string) int {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			english, ok := c.sentence(n)
-			if !ok {
-				return true
-			}
-			found++
-			if !translatedWhole(filled(english)) {
-				t.Errorf("%s: %q has no Chinese", set.Position(n.Pos()), english)
+			for _, english := range c.in(n) {
+				found++
+				if !translatedWhole(filled(english)) {
+					t.Errorf("%s: %q has no Chinese", set.Position(n.Pos()), english)
+				}
 			}
 			return true
 		})
@@ -105,18 +108,27 @@ func (c sentences) leavesOut(path string) bool {
 	return false
 }
 
-// sentence is the text that a call of the class is given; none where it is made of others, or is a command to copy.
-func (c sentences) sentence(n ast.Node) (string, bool) {
-	call, ok := n.(*ast.CallExpr)
-	if !ok || !slices.Contains(c.calls, called(call)) {
-		return "", false
-	}
-	for _, argument := range call.Args {
-		if english := strings.TrimSpace(joined(formatOf(argument))); says(english) && (!command.MatchString(english) || about.MatchString(english)) {
-			return english, true
+// in returns the texts that a call or a field of the class is given; not those that are made elsewhere, and no commands to copy.
+func (c sentences) in(n ast.Node) []string {
+	var given []ast.Expr
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if slices.Contains(c.calls, called(n)) {
+			given = n.Args
+		}
+	case *ast.KeyValueExpr:
+		if name, ok := n.Key.(*ast.Ident); ok && slices.Contains(c.fields, name.Name) {
+			given = []ast.Expr{n.Value}
 		}
 	}
-	return "", false
+	var texts []string
+	for _, text := range given {
+		english := strings.TrimSpace(joined(formatOf(text)))
+		if says(english) && (!command.MatchString(english) || about.MatchString(english)) {
+			texts = append(texts, english)
+		}
+	}
+	return texts
 }
 
 // formatOf is the format of a text that is made, or translated, where it is given.

@@ -2,6 +2,7 @@ package printer
 
 import (
 	"bytes"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,9 +14,11 @@ import (
 
 func TestMainAnswersInChinese(t *testing.T) {
 	all := views(t)
+	maps.Copy(all, configViews())
 	for _, name := range []string{
 		"explain-pod-pending", "explain-pod-bound", "explain-pod-hinted", "explain-node", "explain-quota", "explain-gang", "explain-eviction", "explain-migration",
 		"agent-evictions", "top-nodes", "top-quotas", "status", "whatif-drain", "placement", "explain-job-queued", "explain-job-waiting",
+		"config-findings", "config-plan", "config-plan-unknown", "config-plan-nothing", "config-history", "config-field", "config-get",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/decision/core/phrase"
 )
@@ -18,7 +21,7 @@ func ConfigFindings(w io.Writer, subject string, found []configuration.Finding, 
 	for i := range found {
 		configFinding(&b, subject, &found[i], o)
 	}
-	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(subject+": "+findingCounts(found))))
+	wrapped(&b, o, 0, o.Style.Paint(Strong, o.label(subject)+o.say(findingCounts(found))))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -26,20 +29,21 @@ func ConfigFindings(w io.Writer, subject string, found []configuration.Finding, 
 func configFinding(b *strings.Builder, subject string, f *configuration.Finding, o Options) {
 	role := SeverityRole(f.Severity)
 	wrapped(b, o, 0, fmt.Sprintf("%s %s %s %s", o.Style.Mark(role), o.Style.Paint(role, string(f.Severity)), f.Code,
-		o.Style.Paint(Strong, o.Style.Clean(placeOf(subject, f)))))
+		o.Style.Paint(Strong, o.say(placeOf(subject, f)))))
 	wrapped(b, o, 4, o.say(sentenceOf(f.Message)))
-	if f.Cause != "" {
-		wrapped(b, o, 4, o.Style.Paint(Dim, o.label("cause"))+o.say(f.Cause))
+	entry, _ := finding.Lookup(f.Code)
+	row := func(label, text string) {
+		if text != "" {
+			name := o.label(label)
+			wrapped(b, o, 4, o.Style.Paint(Dim, name+strings.Repeat(" ", max(ansi.StringWidth(o.label("cause"))-ansi.StringWidth(name), 0)))+text)
+		}
 	}
+	row("cause", o.sayEntry(f.Cause, entry.Cause))
 	for _, e := range f.Evidence {
-		wrapped(b, o, 4, o.Style.Paint(Dim, "seen:  ")+o.Style.Clean(evidenceText(e)))
+		row("seen", evidenceText(e, o))
 	}
-	if where := holdsOn(f); where != "" {
-		wrapped(b, o, 4, o.Style.Paint(Dim, "on:    ")+o.Style.Clean(where))
-	}
-	if f.Fix != "" {
-		wrapped(b, o, 4, o.Style.Paint(Dim, "fix:   ")+o.Style.Clean(Called(o.Program, f.Fix)))
-	}
+	row("on", o.say(holdsOn(f)))
+	row("fix", Called(o.Program, o.sayEntry(f.Fix, entry.Fix)))
 	b.WriteString("\n")
 }
 
@@ -63,9 +67,8 @@ func sentenceOf(text string) string {
 	return text + "."
 }
 
-func evidenceText(e configuration.Evidence) string {
-	name := configuration.JoinKey(e.Key, e.Path)
-	text := name + " = " + e.Value
+func evidenceText(e configuration.Evidence, o Options) string {
+	text := o.Style.Clean(configuration.JoinKey(e.Key, e.Path) + " = " + e.Value)
 	var notes []string
 	if e.Layer != "" {
 		notes = append(notes, e.Layer)
@@ -74,7 +77,7 @@ func evidenceText(e configuration.Evidence) string {
 		notes = append(notes, fmt.Sprintf("line %d", e.Line))
 	}
 	if len(notes) > 0 {
-		text += " (" + strings.Join(notes, ", ") + ")"
+		text += " (" + o.say(strings.Join(notes, ", ")) + ")"
 	}
 	return text
 }

@@ -146,7 +146,7 @@ func planGroups(w io.Writer, p *configplan.Plan, o Options) error {
 func shortName(name corev1.ResourceName) string { return shortResource(string(name)) }
 
 func planOffers(w io.Writer, p *configplan.Plan, o Options) error {
-	t := table{indent: 2, columns: []column{{header: "RESOURCE"}, {header: "OLD", right: true}, {header: "NEW", right: true}, {header: "CHANGE", right: true}}}
+	t := table{indent: 2, columns: []column{{header: "RESOURCE"}, {header: "OLD", right: true, says: true}, {header: "NEW", right: true, says: true}, {header: "CHANGE", right: true, says: true}}}
 	for _, c := range p.Summary.Offers {
 		t.add(text(shortName(c.Resource)), text(offerText(c.Old, c)), painted(Strong, offerText(c.New, c)), shareCell(c))
 	}
@@ -186,7 +186,7 @@ func planHistogram(w io.Writer, p *configplan.Plan, o Options) error {
 		most = max(most, b.Nodes)
 	}
 	const width = 30
-	t := table{indent: 2, columns: []column{{header: "RESOURCE"}, {header: "CHANGE"}, {header: "NODES", right: true}, {header: "", drop: 1}}}
+	t := table{indent: 2, columns: []column{{header: "RESOURCE"}, {header: "CHANGE", says: true}, {header: "NODES", right: true}, {header: "", drop: 1}}}
 	for _, b := range p.Histogram {
 		role := Good
 		if strings.HasPrefix(b.Label, "-") || b.Label == "withdrawn" {

@@ -13,7 +13,7 @@ import (
 // planNodes lists nodes whose offers change, those that lose most first unless all are asked for.
 func planNodes(w io.Writer, p *configplan.Plan, o Options) error {
 	t := table{indent: 2, columns: []column{{header: "NODE", flexible: 16}, {header: "RESOURCE"}, {header: "OLD", right: true}, {header: "NEW", right: true},
-		{header: "CHANGE", right: true}, {header: "REQUESTED", right: true, drop: 1}, {header: "PUBLISHED", right: true, drop: 2}, {header: "NOTE", wide: true, says: true}}}
+		{header: "CHANGE", right: true, says: true}, {header: "REQUESTED", right: true, drop: 1}, {header: "PUBLISHED", right: true, drop: 2}, {header: "NOTE", wide: true, says: true}}}
 	rows := changedOffers(p)
 	omitted := 0
 	for i, row := range rows {

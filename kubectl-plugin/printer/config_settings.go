@@ -26,7 +26,7 @@ func ConfigSettings(w io.Writer, changes []configplan.SettingChange, o Options) 
 
 func settingChanges(w io.Writer, changes []configplan.SettingChange, indent int, o Options) error {
 	t := table{indent: indent, columns: []column{
-		{header: "SETTING", flexible: 36}, {header: "OLD", flexible: 8}, {header: "NEW", flexible: 8}, {header: "LAYER", drop: 1, flexible: 12},
+		{header: "SETTING", flexible: 36}, {header: "OLD", flexible: 8}, {header: "NEW", flexible: 8}, {header: "LAYER", drop: 1, flexible: 12, says: true},
 		{header: "WRITTEN-TO", wide: true},
 	}}
 	for _, c := range changes {
@@ -50,7 +50,7 @@ func layerChange(c configplan.SettingChange) string {
 
 // ConfigSettingsInForce prints settings with the layer each comes from.
 func ConfigSettingsInForce(w io.Writer, settings []configuration.SettingInForce, o Options) error {
-	t := table{columns: []column{{header: "SETTING", flexible: 40}, {header: "VALUE", flexible: 12}, {header: "LAYER", flexible: 16}, {header: "FOR", wide: true}}}
+	t := table{columns: []column{{header: "SETTING", flexible: 40}, {header: "VALUE", flexible: 12}, {header: "LAYER", flexible: 16, says: true}, {header: "FOR", wide: true}}}
 	for _, s := range settings {
 		role := Strong
 		if s.Layer == "default" {
@@ -81,12 +81,12 @@ func configField(w io.Writer, f configuration.FieldDocumentation, o Options) err
 	var b strings.Builder
 	wrapped(&b, o, 0, o.Style.Paint(Strong, o.Style.Clean(configuration.JoinKey(f.Key, f.Path))))
 	if f.Description != "" {
-		wrapped(&b, o, 2, o.Style.Clean(f.Description))
+		wrapped(&b, o, 2, o.say(f.Description))
 	}
 	b.WriteString("\n")
 	for _, row := range []struct{ name, value string }{{"kind", f.Kind}, {"allowed", f.Range}, {"default", cmp.Or(f.Default, unset)}, {"feature of the agent", f.Feature}} {
 		if row.value != "" {
-			wrapped(&b, o, 2, o.Style.Paint(Dim, o.label(row.name))+o.Style.Clean(row.value))
+			wrapped(&b, o, 2, o.Style.Paint(Dim, o.label(row.name))+o.say(row.value))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -3,6 +3,7 @@ package printer
 import (
 	"time"
 
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/messages"
 )
 
@@ -35,6 +36,14 @@ type Options struct {
 func (o Options) Say(english string) string { return o.Style.Clean(o.Language.Text(english)) }
 
 func (o Options) say(english string) string { return o.Say(english) }
+
+// sayEntry is a text in the language of the reader, which may be that of an entry of the catalogue of findings.
+func (o Options) sayEntry(english string, entry finding.Text) string {
+	if english == entry.English {
+		return o.Style.Clean(entryText(entry, o.Language))
+	}
+	return o.say(english)
+}
 
 // label stands before a text that it names.
 func (o Options) label(english string) string { return o.say(english) + ": " }

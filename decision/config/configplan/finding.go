@@ -28,13 +28,13 @@ func (p *Plan) Findings() []configuration.Finding {
 		return nil
 	}
 	n := *p.Summary.NodesUnconverged
-	nodes, verb := "nodes", "are"
+	format := "the NodeSLOs of %d nodes are out of date with the configuration in force: %s"
 	if n == 1 {
-		nodes, verb = "node", "is"
+		format = "the NodeSLOs of %d node is out of date with the configuration in force: %s"
 	}
 	out := configuration.Finding{
 		Code: finding.ConfigUnconverged, Severity: diagnosticsv1alpha1.SeverityInfo, Nodes: n,
-		Message: fmt.Sprintf("the NodeSLOs of %d %s %s out of date with the configuration in force: %s", n, nodes, verb, Examples(p.Unconverged)),
+		Message: fmt.Sprintf(format, n, Examples(p.Unconverged)),
 	}
 	if entry, ok := finding.Lookup(out.Code); ok {
 		out.Severity, out.Cause, out.Fix = diagnosticsv1alpha1.Severity(entry.Severity), entry.Cause.English, entry.Fix.English

@@ -71,9 +71,9 @@ func (v *validation) inert() {
 }
 
 func (v *validation) addInert(rule prerequisite, s *scope, layer string, settings []string) {
-	verb, effect := "is set and has", "no effect"
+	format := "%s is set and has no effect: %s"
 	if len(settings) > 1 {
-		verb = "are set and have"
+		format = "%s are set and have no effect: %s"
 	}
 	refs := make([]ref, 0, len(settings)+len(rule.missing))
 	for _, path := range settings {
@@ -81,7 +81,7 @@ func (v *validation) addInert(rule prerequisite, s *scope, layer string, setting
 	}
 	f := Finding{
 		Code: finding.ConfigInert, Key: rule.key, Path: s.place(refs[0]), Layers: []string{layer}, Nodes: s.nodes,
-		Message: fmt.Sprintf("%s %s %s: %s", list(settings), verb, effect, rule.because),
+		Message: fmt.Sprintf(format, list(settings), rule.because),
 		Fix:     rule.fix,
 	}
 	f.Evidence = s.evidence(append(refs, rule.missing...)...)

@@ -82,19 +82,19 @@ func (p *sectionParser) unknownKey(key string, item any, path string, typ reflec
 			return
 		}
 	}
-	p.report(finding.ConfigUnknownField, path, "is not a known field"+p.suggestion(key, typ))
+	p.report(finding.ConfigUnknownField, path, p.suggesting("is not a known field", key, typ))
 }
 
-// suggestion names the known field that is spelled nearly the same.
-func (p *sectionParser) suggestion(key string, typ reflect.Type) string {
+// suggesting adds to a message the known field that is spelled nearly the same.
+func (p *sectionParser) suggesting(message, key string, typ reflect.Type) string {
 	names := []string{p.section.clusterField, p.section.nodesField}
 	for i := range typ.NumField() {
 		names = append(names, fieldNames(typ.Field(i))...)
 	}
 	if near := suggest.Nearest(key, names); near != "" {
-		return ", did you mean " + near + "?"
+		return message + ", did you mean " + near + "?"
 	}
-	return ""
+	return message
 }
 
 func fieldNames(field reflect.StructField) []string {
