@@ -32,7 +32,7 @@ func printError(w io.Writer, err error, f failed) {
 	fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Bad, f.language.Text("error:")), f.say(err.Error()))
 	hint, code := f.advice(err)
 	if hint != "" {
-		fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Dim, f.language.Text("hint:")), f.say(hint))
+		fmt.Fprintf(w, "%s %s\n", f.style.Paint(printer.Dim, f.language.Text("hint:")), printer.Called(f.program, f.say(hint)))
 	}
 	if code == "" {
 		return
@@ -59,7 +59,7 @@ func (f failed) advice(err error) (string, finding.Code) {
 	coded, ok := finding.From(err)
 	switch {
 	case ok && coded.Hint != "":
-		return printer.Called(f.program, coded.Hint), coded.Code
+		return coded.Hint, coded.Code
 	case isUsage(err):
 		return fmt.Sprintf("see %s --help", f.command), codeOf(coded)
 	default:

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"koordinator.sh/koord/api/finding"
+	"koordinator.sh/koord/kubectl-plugin/printer"
 )
 
 // watchedWriter remembers whether anything was written to it.
@@ -52,6 +53,7 @@ func objectFormat(args []string) string {
 // object in any case.
 func printErrorObject(w io.Writer, format string, err error, f failed) error {
 	hint, code := f.advice(err)
+	hint = printer.Called(f.program, hint)
 	status := metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Message: err.Error(), Reason: metav1.StatusReasonUnknown,
 	}

@@ -28,7 +28,7 @@ func (m *Model) findingsText(findings []diagnostics.Finding, width int) []string
 			lines = append(lines, " "+text.Render(mark+line))
 		}
 		if f.Hint != "" {
-			for _, line := range st.Wrap(st.Say("hint: "+m.called(f.Hint)), max(width-6, 10)) {
+			for _, line := range st.Wrap(m.called(st.Say("hint: "+f.Hint)), max(width-6, 10)) {
 				lines = append(lines, "   "+st.Plain.Render(line))
 			}
 		}

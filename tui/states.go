@@ -100,7 +100,7 @@ func (m *Model) drawError(err error, r rect) []string {
 	}
 	if f, ok := finding.From(err); ok {
 		if f.Hint != "" {
-			for _, line := range st.Wrap(st.Say("hint: "+m.called(f.Hint)), width) {
+			for _, line := range st.Wrap(m.called(st.Say("hint: "+f.Hint)), width) {
 				text = append(text, st.Plain.Render("  "+line))
 			}
 		}
@@ -163,7 +163,7 @@ func (m *Model) drawEmpty(r rect, what string, hints ...string) []string {
 	}
 	text = append(text, "")
 	for _, h := range hints {
-		for _, line := range m.st.Wrap(m.st.Say(m.called(h)), width) {
+		for _, line := range m.st.Wrap(m.called(m.st.Say(h)), width) {
 			text = append(text, m.st.Dim.Render(line))
 		}
 	}

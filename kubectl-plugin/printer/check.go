@@ -71,10 +71,10 @@ func checkGroup(w io.Writer, group CheckGroup, apart bool, o Options) error {
 func (n CheckNote) write(b *strings.Builder, o Options) {
 	wrapped(b, o, 6, o.Style.Paint(SeverityRole(n.Severity), o.Style.Clean(string(n.Severity)))+" "+o.Style.Clean(n.Code)+" "+o.say(n.Message))
 	if n.Help != "" {
-		wrapped(b, o, 8, o.Style.Paint(Dim, o.label("hint"))+o.say(Called(o.Program, n.Help)))
+		wrapped(b, o, 8, o.Style.Paint(Dim, o.label("hint"))+Called(o.Program, o.say(n.Help)))
 	}
 	if n.Documentation != "" {
-		wrapped(b, o, 8, o.Style.Paint(Dim, o.say("see")+" ")+o.say(Called(o.Program, "koordctl why "+n.Code)+" or "+n.Documentation))
+		wrapped(b, o, 8, o.Style.Paint(Dim, o.say("see")+" ")+Called(o.Program, o.say("koordctl why "+n.Code+" or "+n.Documentation)))
 	}
 }
 

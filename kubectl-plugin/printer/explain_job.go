@@ -30,7 +30,7 @@ func JobExplanation(w io.Writer, e *diagnosticsv1alpha1.JobExplanation, o Option
 	}
 	rest, hint := besidesSummary(e)
 	if hint != "" {
-		wrapped(&b, o, 2, o.Style.Paint(Dim, o.label("hint"))+o.say(Called(o.Program, hint)))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.label("hint"))+Called(o.Program, o.say(hint)))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err

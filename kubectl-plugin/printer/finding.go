@@ -24,7 +24,7 @@ func findings(w io.Writer, found []diagnosticsv1alpha1.Finding, o Options) error
 		}
 		wrapped(&b, o, 2, line)
 		if f.Hint != "" {
-			wrapped(&b, o, 4, o.Style.Paint(Dim, o.label("hint"))+o.say(Called(o.Program, f.Hint)))
+			wrapped(&b, o, 4, o.Style.Paint(Dim, o.label("hint"))+Called(o.Program, o.say(f.Hint)))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -9,7 +9,7 @@ const canonicalProgram = "koordctl"
 
 // command is the program's name where a command begins: at the start of a text, of a line or of a sentence, or in
 // backquotes. In running prose, as in "beside koordctl", it names the file.
-var command = regexp.MustCompile("(^|[`\n;:|&(]\\s*)" + canonicalProgram + "( |`|$)")
+var command = regexp.MustCompile("(^|[`\n;:|&(；：（]\\s*)" + canonicalProgram + "( |`|$)")
 
 // Called rewrites the commands in a text for the name the program was called by, such as kubectl koord, so that they can be
 // pasted. Whatever prints a hint for a person passes it through; an empty name changes nothing.

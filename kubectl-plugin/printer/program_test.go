@@ -9,6 +9,7 @@ func TestCommandsShowTheNameCalledBy(t *testing.T) {
 		"a command after prose":         {"look first; koordctl status", "look first; kubectl koord status"},
 		"commands in backquotes":        {"`koordctl top nodes`, `koordctl top pods -A`.", "`kubectl koord top nodes`, `kubectl koord top pods -A`."},
 		"Chinese around the backquotes": {"用 `koordctl install` 安装。", "用 `kubectl koord install` 安装。"},
+		"a command after Chinese prose": {"先查看；koordctl status 显示", "先查看；kubectl koord status 显示"},
 		"the name alone in backquotes":  {"run `koordctl`", "run `kubectl koord`"},
 		"the file of the program":       {"koord-sandbox must lie beside koordctl or on PATH", "koord-sandbox must lie beside koordctl or on PATH"},
 		"part of another word":          {"koordctl-old x", "koordctl-old x"},
