@@ -17,21 +17,21 @@ func (d *decision) message() string {
 	}
 	if last.WithinSeconds == nil {
 		return kept(last.Copies, placed) + " while services use no more than the peak that koordlet learned; when it comes is not predicted" +
-			unpredicted(last.Unpredicted, "")
+			unpredicted(last.Unpredicted, "; of %d it is not predicted")
 	}
 	text := kept(last.Copies, placed) + " for the next " + Within(*last.WithinSeconds)
 	for i := 1; i < len(steps); i++ {
 		if steps[i].Copies+steps[i].Unpredicted >= placed {
 			continue
 		}
-		from := "at any time"
 		if until := *steps[i-1].WithinSeconds; until > 0 {
-			from = "after " + Within(until)
+			text += "; the first may lose it after " + Within(until)
+		} else {
+			text += "; the first may lose it at any time"
 		}
-		text += "; the first may lose it " + from
 		break
 	}
-	return text + unpredicted(last.Unpredicted, " that far")
+	return text + unpredicted(last.Unpredicted, "; of %d it is not predicted that far")
 }
 
 // kept says how many pods keep their resources.
@@ -49,11 +49,12 @@ func kept(n, of int32) string {
 	return fmt.Sprintf("%d of %d keep what they request", n, of)
 }
 
-func unpredicted(n int32, far string) string {
+// unpredicted says in a format of how many pods nothing is predicted; empty where there are none.
+func unpredicted(n int32, format string) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; of %d it is not predicted%s", n, far)
+	return fmt.Sprintf(format, n)
 }
 
 // problem is why nothing is predicted, by the first node that says so.

@@ -77,7 +77,7 @@ func next(g *Gang, state diagnosticsv1alpha1.GangState) string {
 	case diagnosticsv1alpha1.GangBlocked:
 		return blockedNext(g, missing)
 	case diagnosticsv1alpha1.GangScheduling:
-		return "koord-scheduler looks for nodes for " + phrase.Counted(missing, "more member") + "; members that found one wait for the others" + upTo(g)
+		return "koord-scheduler looks for nodes for " + phrase.Counted(missing, "more member") + "; " + waiting(g)
 	case diagnosticsv1alpha1.GangScheduled:
 		return "the members with a node start"
 	}
@@ -88,15 +88,15 @@ func next(g *Gang, state diagnosticsv1alpha1.GangState) string {
 func blockedNext(g *Gang, missing int) string {
 	keep := "members give up the nodes that they found when one is refused"
 	if g.Spec.Mode == extension.GangModeNonStrict {
-		keep = "members that found one wait for the others" + upTo(g)
+		keep = waiting(g)
 	}
 	return "refused members are tried again when the cluster changes, until " + phrase.Counted(missing, "more member") + " can get nodes at the same time; " + keep
 }
 
-// upTo says how long members with a node wait for the others.
-func upTo(g *Gang) string {
+// waiting says that members with a node wait for the others, and how long.
+func waiting(g *Gang) string {
 	if g.Spec.WaitTime <= 0 {
-		return ""
+		return "members that found one wait for the others"
 	}
-	return " for up to " + duration.HumanDuration(g.Spec.WaitTime)
+	return "members that found one wait for the others for up to " + duration.HumanDuration(g.Spec.WaitTime)
 }
