@@ -136,7 +136,7 @@ func profileLines(b *strings.Builder, p *diagnosticsv1alpha1.AdmissionProfile, o
 		head += ": " + o.say(p.Reason)
 	}
 	if p.AppliedReason != "" && o.Wide {
-		head += o.Style.Paint(Dim, o.Style.Clean("; needs the webhook: "+p.AppliedReason))
+		head += o.Style.Paint(Dim, "; "+o.say("needs the webhook: "+p.AppliedReason))
 	}
 	wrapped(b, o, 2, head)
 	if p.Outcome == diagnosticsv1alpha1.ProfileProbable || o.Wide {
@@ -148,7 +148,7 @@ func profileLines(b *strings.Builder, p *diagnosticsv1alpha1.AdmissionProfile, o
 		}
 	}
 	for i := range p.Unmet {
-		wrapped(b, o, 6, o.Style.Clean(unmetLine(&p.Unmet[i])))
+		wrapped(b, o, 6, o.say(unmetLine(&p.Unmet[i])))
 	}
 }
 

@@ -31,7 +31,7 @@ func admissionQuota(w io.Writer, e *diagnosticsv1alpha1.AdmissionExplanation, o 
 	var b strings.Builder
 	wrapped(&b, o, 2, o.Style.Paint(Strong, o.Style.Clean(name))+": "+o.say(because))
 	role, text := quotaFit(q.Fit)
-	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, text))
+	wrapped(&b, o, 2, o.Style.Mark(role)+" "+o.Style.Paint(role, o.say(text)))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}

@@ -85,10 +85,10 @@ func ShortChecks(w io.Writer, groups []CheckGroup, o Options) error {
 		for _, row := range group.Rows {
 			head := o.Style.Mark(row.Role) + " " + o.Style.Paint(row.Role, row.State) + " " + o.Style.Clean(group.Name+"/"+row.ID)
 			if len(row.Notes) == 0 {
-				b.WriteString(head + ": " + o.Style.Clean(row.Detail) + "\n")
+				b.WriteString(head + ": " + o.say(row.Detail) + "\n")
 			}
 			for _, note := range row.Notes {
-				b.WriteString(head + ": " + o.Style.Clean(note.Code+" "+note.Message) + "\n")
+				b.WriteString(head + ": " + o.Style.Clean(note.Code) + " " + o.say(note.Message) + "\n")
 			}
 		}
 	}

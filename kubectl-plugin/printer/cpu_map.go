@@ -51,7 +51,7 @@ func cpuMap(w io.Writer, cpus *diagnosticsv1alpha1.CPUExplanation, o Options) er
 				counts[uses[cpu]]++
 			}
 		}
-		wrapped(&b, o, 2, o.Style.Paint(Dim, fmt.Sprintf("socket %d, NUMA node %d: %s", zone.Socket, zone.NUMANode, phrase.Counted(len(cores), "core"))))
+		wrapped(&b, o, 2, o.Style.Paint(Dim, o.say(fmt.Sprintf("socket %d, NUMA node %d: %s", zone.Socket, zone.NUMANode, phrase.Counted(len(cores), "core")))))
 		drawCores(&b, cores, uses, o)
 	}
 	if b.Len() == 0 {
@@ -61,7 +61,7 @@ func cpuMap(w io.Writer, cpus *diagnosticsv1alpha1.CPUExplanation, o Options) er
 	for use := agentview.CPUConflict; use <= agentview.CPUUnknown; use++ {
 		if n := counts[use]; n > 0 {
 			drawn := cpuUses[use]
-			legend = append(legend, fmt.Sprintf("%s %s (%d)", o.Style.Paint(drawn.role, drawn.letter), drawn.text, n))
+			legend = append(legend, fmt.Sprintf("%s %s (%d)", o.Style.Paint(drawn.role, drawn.letter), o.say(drawn.text), n))
 		}
 	}
 	wrapped(&b, o, 2, strings.Join(legend, ", "))

@@ -144,7 +144,7 @@ func forecastNodes(w io.Writer, f *diagnosticsv1alpha1.MigrationForecast, o Opti
 	}
 	for i := range f.Nodes {
 		if n := &f.Nodes[i]; n.Problem != "" {
-			wrapped(&b, o, 2, o.Style.Paint(Warn, o.Style.Clean(n.Name+": "+n.Problem)))
+			wrapped(&b, o, 2, o.Style.Paint(Warn, o.Style.Clean(n.Name)+": "+o.say(n.Problem)))
 		}
 	}
 	_, err = io.WriteString(w, b.String())

@@ -19,7 +19,7 @@ func PlacementOutlook(w io.Writer, f *diagnosticsv1alpha1.PlacementForecast, o O
 		return err
 	}
 	var b strings.Builder
-	wrapped(&b, o, 2, o.Style.Clean(f.Outlook.Message))
+	wrapped(&b, o, 2, o.say(f.Outlook.Message))
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func OutlookWithin(seconds *int64) string {
 
 func outlookNodes(w io.Writer, lasting *diagnosticsv1alpha1.CopiesOutlook, o Options) error {
 	t := table{indent: 2, columns: []column{
-		{header: "NODE", flexible: 12}, {header: "PODS", right: true}, {header: "KEEP", right: true}, {header: "WITHIN"}, {header: "PREDICTOR"}, {header: "FROM", flexible: 24},
+		{header: "NODE", flexible: 12}, {header: "PODS", right: true}, {header: "KEEP", right: true}, {header: "WITHIN"}, {header: "PREDICTOR"}, {header: "FROM", flexible: 24, says: true},
 	}}
 	for i := range lasting.Nodes {
 		node := &lasting.Nodes[i]
