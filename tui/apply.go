@@ -40,7 +40,8 @@ func (c *changes) apply(*Model) tea.Cmd {
 	plan, name := c.plan.value, c.page().about.name
 	question := fmt.Sprintf("Write this? %d of %s affected", plan.Summary.NodesAffected, phrase.Counted(plan.Summary.Nodes, "node"))
 	if evicted := plan.Evictions(); evicted > 0 {
-		question += ", " + phrase.Counted(evicted, "pod") + " evicted immediately"
+		question = fmt.Sprintf("Write this? %d of %s affected, %s evicted immediately", plan.Summary.NodesAffected,
+			phrase.Counted(plan.Summary.Nodes, "node"), phrase.Counted(evicted, "pod"))
 	}
 	c.confirm(request{
 		lead: question, verb: "write",
@@ -60,7 +61,7 @@ func (c *changes) write(plan *proposal.Plan, name string) tea.Cmd {
 	change, user := plan.Change, c.cluster.value.User
 	change.Cause = c.called("koordctl tui") + " " + name
 	ctx, cancel := context.WithTimeout(c.ctx, askTimeout)
-	return tea.Batch(c.say("writing "+change.Subject(), false), func() tea.Msg {
+	return tea.Batch(c.say(fmt.Sprintf("writing %s", change.Subject()), false), func() tea.Msg {
 		defer cancel()
 		stored, err := proposal.Write(ctx, configurator, change, proposal.Options{User: user})
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
@@ -84,12 +85,12 @@ func (w written) conclude() tea.Cmd {
 	if w.err != nil {
 		return w.refused()
 	}
-	text, bad := w.plan.Change.Subject()+" configured", w.result.Unkept != nil
+	text, bad := fmt.Sprintf("%s configured", w.plan.Change.Subject()), w.result.Unkept != nil
 	switch {
 	case bad:
 		text = w.result.Unkept.Error()
 	case w.result.Revision > 0:
-		text += fmt.Sprintf(" (revision %d)", w.result.Revision)
+		text = fmt.Sprintf("%s configured (revision %d)", w.plan.Change.Subject(), w.result.Revision)
 	}
 	var cmd tea.Cmd
 	if w.shown() {

@@ -83,11 +83,11 @@ func (c *chart) pastNote(node string, recorded int) string {
 	st, before := c.st, c.past.value
 	switch {
 	case c.past.question == pastQuestion(node) && c.past.err != nil:
-		return st.Warn.Render("no recorded usage: " + cell.Clean(c.past.err.Error()))
+		return st.Warn.Render(st.Say("no recorded usage: " + cell.Clean(c.past.err.Error())))
 	case !c.pastIsOf(node):
-		return st.Faint.Render("loading recorded usage" + st.Ellipsis)
+		return st.Faint.Render(st.Say("loading recorded usage") + st.Ellipsis)
 	case len(before.moments) == 0:
-		return st.Warn.Render("no recorded usage: " + cell.Clean(before.missing))
+		return st.Warn.Render(st.Say("no recorded usage: " + cell.Clean(before.missing)))
 	case recorded == 0:
 		return st.Faint.Render(st.Say("all data is live"))
 	}
@@ -95,5 +95,5 @@ func (c *chart) pastNote(node string, recorded int) string {
 	if before.asked > 1 {
 		by = fmt.Sprintf("the agents of %d of %s", before.answered, plural(before.asked, "node"))
 	}
-	return st.Dim.Render("recorded by " + by + ": usage only, no requests or offers")
+	return st.Dim.Render(st.Say("recorded by " + by + ": usage only, no requests or offers"))
 }

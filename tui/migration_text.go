@@ -18,7 +18,7 @@ func (d *migration) migrationText(width int) []string {
 	state := migrationStateOf(e)
 	glyph, text := state.mark(st)
 	lines := []string{d.heading(text.Render(glyph+" "+state.word()), e.Name,
-		st.Dim.Render(cell.Clean(e.Mode)+", created "+quantity.AgeOf(d.clock.Now(), e.CreatedAt.Time)+" ago"), width)}
+		st.Dim.Render(cell.Clean(e.Mode)+", "+st.Say("created "+quantity.AgeOf(d.clock.Now(), e.CreatedAt.Time)+" ago")), width)}
 	lines = append(lines, d.sentence(e.Summary, width)...)
 	lines = append(lines, "")
 	lines = append(lines, d.factsText(d.migrationMove(e), width)...)

@@ -63,18 +63,18 @@ func (c *changes) editAgain(m *Model) tea.Cmd {
 func (c *changes) planText(p *page, width int) []string {
 	plan := c.plan.value
 	rejected := plan.Change.Rejected(plan.Found)
-	state, next := c.st.OK.Render(c.st.Check+" Planned"), "nothing is written yet; a writes it"
+	state, next := c.st.OK.Render(c.st.Check+" "+c.st.Say("Planned")), "nothing is written yet; a writes it"
 	switch {
 	case len(rejected) > 0:
-		state, next = c.st.Bad.Render(c.st.Cross+" Refused"), "the new configuration has errors: there is no plan for it, and nothing can be written"
+		state, next = c.st.Bad.Render(c.st.Cross+" "+c.st.Say("Refused")), "the new configuration has errors: there is no plan for it, and nothing can be written"
 	case unchanged(plan):
-		state, next = c.st.Dim.Render(c.st.Dot+" Unchanged"), "this is its value already; there is nothing to write"
+		state, next = c.st.Dim.Render(c.st.Dot+" "+c.st.Say("Unchanged")), "this is its value already; there is nothing to write"
 	case c.failed == plan:
-		state, next = c.st.Bad.Render(c.st.Cross+" Not written"), "ctrl-r plans again"
+		state, next = c.st.Bad.Render(c.st.Cross+" "+c.st.Say("Not written")), "ctrl-r plans again"
 	case c.withheld(p) != "":
 		next = "it cannot be written here: " + c.withheld(p)
 	case plan.Evictions() > 0:
-		state = c.st.Warn.Render(c.st.Hot + " Planned, evicts " + phrase.Counted(plan.Evictions(), "pod"))
+		state = c.st.Warn.Render(c.st.Hot + " " + c.st.Say("Planned, evicts "+phrase.Counted(plan.Evictions(), "pod")))
 	}
 	lines := []string{c.heading(state, p.about.name, "", width)}
 	if c.failed == plan {

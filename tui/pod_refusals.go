@@ -60,14 +60,14 @@ func (m *Model) groupText(g *diagnostics.RefusalGroup, columns refusalColumns) [
 	st := m.st
 	lead := "   " + st.Bold.Render(cell.Right(quantity.Count(int64(g.Count)), 6, "")) + " " +
 		st.Plain.Render(cell.Right(quantity.Count(int64(g.Sole)), 6, "")) + "  "
-	note := g.Code + " " + g.Class
+	note := g.Code + " " + st.Say(g.Class)
 	if columns.plugin > 0 {
 		lead += st.Accent.Render(cell.Left(cell.Clean(g.Plugin), columns.plugin, st.Ellipsis)) + " "
 	} else {
 		note = g.Plugin + " " + note
 	}
 	if g.PreemptionMayHelp {
-		note += ", preemption may help"
+		note += ", " + st.Say("preemption may help")
 	}
 	var lines []string
 	for _, line := range columns.wrap(st.Say(g.Message), st) {

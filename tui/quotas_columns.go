@@ -109,7 +109,7 @@ func (m *Model) quotaLegend(width int) []string {
 		text string
 	}{{quotaview.Used, "used"}, {quotaview.Borrowed, "borrowed"}, {quotaview.Free, "free of runtime"}, {quotaview.Asked, "requested beyond"}} {
 		glyph, text := drawPart(l.part, st)
-		line += text.Render(glyph) + " " + st.Dim.Render(l.text) + "  "
+		line += text.Render(glyph) + " " + st.Dim.Render(st.Say(l.text)) + "  "
 	}
 	line += st.Bold.Render(st.Line) + " " + st.Dim.Render(st.Say("min"))
 	return []string{cell.Truncate(line, width, st.Ellipsis)}

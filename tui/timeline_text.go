@@ -34,7 +34,7 @@ type timelineGrid struct {
 func (d *timeline) timelineText(width int) []string {
 	t, st := d.answer.value, d.st
 	if len(t.Entries) == 0 {
-		return append([]string{d.heading(st.Dim.Render(st.Unknown+" nothing is recorded of"), timelineOf(d.page().about), "", width)}, d.timelineNotes(t.Notes, width)...)
+		return append([]string{d.heading(st.Dim.Render(st.Unknown+" "+st.Say("nothing is recorded of")), timelineOf(d.page().about), "", width)}, d.timelineNotes(t.Notes, width)...)
 	}
 	last := &t.Entries[latest(t.Entries)]
 	glyph, text := entryMark(last, st)
