@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"koordinator.sh/koord/messages"
 	"koordinator.sh/koord/sandbox/control"
 )
 
@@ -32,24 +33,35 @@ var aStart = []struct {
 	}},
 	{19, []control.Step{
 		step("certificates and configuration", "", control.Done, 0.2, 0.72), step("wait for etcd", "", control.Done, 0.72, 18.9),
-		step("install the system's chart", "", control.Running, 18.9, 0), step("register nodes", "27 of 30", control.Running, 18.9, 0),
+		step("install the Helm chart", "", control.Running, 18.9, 0), step("register nodes", "27 of 30", control.Running, 18.9, 0),
 	}},
 	{23, []control.Step{
 		step("certificates and configuration", "", control.Done, 0.2, 0.72), step("wait for etcd", "", control.Done, 0.72, 18.9),
-		step("install the system's chart", "", control.Running, 18.9, 0), step("register nodes", "30 of 30", control.Done, 18.9, 22.14),
+		step("install the Helm chart", "", control.Running, 18.9, 0), step("register nodes", "30 of 30", control.Done, 18.9, 22.14),
 	}},
 	{24, []control.Step{
 		step("certificates and configuration", "", control.Done, 0.2, 0.72), step("wait for etcd", "", control.Done, 0.72, 18.9),
-		step("install the system's chart", "", control.Failed, 18.9, 24), step("register nodes", "30 of 30", control.Done, 18.9, 22.14),
+		step("install the Helm chart", "", control.Failed, 18.9, 24), step("register nodes", "30 of 30", control.Done, 18.9, 22.14),
 	}},
 }
 
 func TestProgress(t *testing.T) {
-	for name, terminal := range map[string]bool{"terminal": true, "piped": false} {
+	tests := map[string]struct {
+		terminal bool
+		say      func(string) string
+	}{
+		"terminal":    {terminal: true, say: untranslated},
+		"piped":       {say: untranslated},
+		"zh-terminal": {terminal: true, say: messages.Chinese.Text},
+		"zh-piped":    {say: messages.Chinese.Text},
+	}
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			at := start
-			p := english(&out).newProgress(terminal, func() time.Time { return at })
+			c := english(&out)
+			c.say = test.say
+			p := c.newProgress(test.terminal, func() time.Time { return at })
 			for _, moment := range aStart {
 				at = *after(moment.at)
 				p.show(&control.Status{Steps: moment.steps})
@@ -57,7 +69,7 @@ func TestProgress(t *testing.T) {
 			}
 			p.clear()
 			golden(t, "progress-"+name, strings.ReplaceAll(out.String(), "\r\x1b[K", "<clear>"))
-			if !terminal && strings.ContainsAny(out.String(), "\r\x1b") {
+			if !test.terminal && strings.ContainsAny(out.String(), "\r\x1b") {
 				t.Error("what is piped holds control characters")
 			}
 			if p.elapsed() != 24*time.Second {
