@@ -28,7 +28,7 @@ var spoken = map[string]sentences{
 	"errors and hints of the workbench": {
 		folders: []string{"deploy/release", "kubectl-plugin", "sandbox/launch", "sandbox/state", "source", "tui"},
 		calls:   []string{"Errorf", "New", "usage", "Wrap"},
-		except:  []string{"/livetest/", "/internal/fixture/", "/kubectl-plugin/tutorial/"},
+		except:  []string{"/livetest/", "/internal/fixture/"},
 	},
 	"what commands print and ask": {
 		folders: []string{"kubectl-plugin"},
@@ -43,6 +43,10 @@ var spoken = map[string]sentences{
 	"what checks find": {
 		folders: []string{"kubectl-plugin/check"},
 		calls:   []string{"judgedAgents", "judgedNodes", "pass", "report", "skip", "unknown"},
+	},
+	"what tutorials tell": {
+		folders: []string{"kubectl-plugin/tutorial"},
+		calls:   []string{"Await", "AwaitOffer", "Measure", "Tell"},
 	},
 	"steps of the sandbox": {
 		folders: []string{"sandbox"},

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"text/tabwriter"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -58,13 +58,14 @@ type options struct {
 }
 
 func (o *options) list() error {
-	table := tabwriter.NewWriter(o.Out, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(table, "%s\t%s\n", o.language().Text("NAME"), o.language().Text("DESCRIPTION"))
+	rows := [][]string{{"NAME", "DESCRIPTION"}}
 	for _, tutorial := range o.tutorials {
 		t := tutorial()
-		fmt.Fprintf(table, "%s\t%s\n", t.Name, o.language().Text(t.Short))
+		rows = append(rows, []string{t.Name, t.Short})
 	}
-	return table.Flush()
+	s := &Session{Language: o.language()}
+	_, err := fmt.Fprintln(o.Out, strings.Join(s.aligned(rows), "\n"))
+	return err
 }
 
 func (o *options) run(ctx context.Context, name string) error {

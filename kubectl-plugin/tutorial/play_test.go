@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"koordinator.sh/koord/messages"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -38,7 +40,8 @@ func harvest(fail error, ended *[]string) Tutorial {
 			{
 				Title: "Bring them in", Text: "The field is empty then.",
 				Do: func(_ context.Context, s *Session) error {
-					return s.Table([][]string{{"WHERE", "SHEAVES"}, {"barn", "12"}})
+					s.Table([][]string{{"WHERE", "SHEAVES"}, {"barn", "12"}})
+					return nil
 				},
 				Holds: func(context.Context, *Session) error { return fail },
 			},
@@ -100,6 +103,24 @@ func TestAStepThatDoesNotHoldEndsTheTutorial(t *testing.T) {
 	}
 	if len(record.Done) != 2 || len(ended) != 2 {
 		t.Errorf("%d steps are recorded and %d things undone; want 2 and 2", len(record.Done), len(ended))
+	}
+}
+
+func TestAReaderOfChineseIsToldWhatIsDoneMeanwhile(t *testing.T) {
+	var out bytes.Buffer
+	s := &Session{Out: &out, Progress: &out, Language: messages.Chinese}
+	if err := s.Await(t.Context(), "the node to be ready", time.Minute, func(context.Context) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	s.Table([][]string{{"SITUATION", "P99", "CPU USED"}, {"service alone", "7.1 ms", "12 %"}, {"with Spark", "8.0 ms", "58 %"}})
+	want := `   ... 等待节点就绪
+
+   情形            P99      CPU 用量
+   仅服务          7.1 ms   12 %
+   与 Spark 一起   8.0 ms   58 %
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("output (-want +got):\n%s", diff)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"koordinator.sh/koord/messages"
@@ -93,26 +92,22 @@ func (s *Session) Show(line, output string) {
 }
 
 // Table prints and records a table, whose first row has the headings.
-func (s *Session) Table(rows [][]string) error {
-	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(table, strings.Join(row, "\t"))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	fmt.Fprintf(s.Out, "\n%s\n", indented(strings.TrimRight(b.String(), "\n")))
+func (s *Session) Table(rows [][]string) {
+	fmt.Fprintf(s.Out, "\n%s\n", indented(strings.Join(s.aligned(rows), "\n")))
 	if n := len(s.record.Done); n > 0 {
 		s.record.Done[n-1].Table = rows
 	}
-	return nil
+}
+
+// Tell says what is done meanwhile, a line at a time.
+func (s *Session) Tell(format string, args ...any) {
+	fmt.Fprintln(s.Progress, indent+"... "+s.Language.Text(fmt.Sprintf(format, args...)))
 }
 
 // Await looks once a second until check returns nil, and returns its last error when that is not within a time. what completes
 // "waiting for", such as "the executors to run".
 func (s *Session) Await(ctx context.Context, what string, within time.Duration, check func(context.Context) error) error {
-	fmt.Fprintf(s.Progress, "   ... waiting for %s\n", what)
+	s.Tell("waiting for %s", what)
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	tick := time.NewTicker(awaitInterval)

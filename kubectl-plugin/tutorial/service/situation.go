@@ -35,7 +35,7 @@ type Count func(context.Context) (int64, error)
 
 // Measure sends requests to the service at a rate, and says what was seen meanwhile. count is nil where no engine runs.
 func (s *Service) Measure(ctx context.Context, t *tutorial.Session, name string, rate float64, count Count) (Situation, error) {
-	fmt.Fprintf(t.Progress, "   ... sending %g requests per second for %s\n", rate, warmUp+measured)
+	t.Tell("sending %g requests per second for %s", rate, warmUp+measured)
 	got := Situation{Name: name, Rate: rate}
 	if count == nil {
 		count = func(context.Context) (int64, error) { return 0, nil }
@@ -76,7 +76,7 @@ func (s *Service) Measure(ctx context.Context, t *tutorial.Session, name string,
 func (s *Service) send(ctx context.Context, t *tutorial.Session, rate float64, duration time.Duration) ([]time.Duration, error) {
 	took, err := workload.Send(ctx, s.target, rate, duration)
 	if err != nil && ctx.Err() == nil {
-		fmt.Fprintf(t.Progress, "   ... not all requests were answered: %v\n", err)
+		t.Tell("not all requests were answered: %v", err)
 		return took, nil
 	}
 	return took, err

@@ -46,13 +46,13 @@ func options() []string {
 
 // importImage downloads Spark, makes an image of it and imports it into the node's containerd.
 func (s *story) importImage(ctx context.Context, t *tutorial.Session) error {
-	fmt.Fprintln(t.Progress, "   ... downloading Spark, unless the cache has it")
+	t.Tell("downloading Spark, unless the cache has it")
 	jars, err := project.Jars(ctx)
 	if err != nil {
 		return err
 	}
 	s.jars = jars
-	fmt.Fprintln(t.Progress, "   ... building the image, unless the cache has it")
+	t.Tell("building the image, unless the cache has it")
 	archive, err := java.Image(ctx, jars, "Entrypoint", Image, options())
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package trino
 import (
 	"context"
 	_ "embed" // what is downloaded, how it is verified, and the class beside it
-	"fmt"
 
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/kubectl-plugin/tutorial/java"
@@ -29,12 +28,12 @@ var options = []string{"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UseP
 
 // importImage downloads Trino, makes an image of it and imports it into the node's containerd.
 func importImage(ctx context.Context, t *tutorial.Session) error {
-	fmt.Fprintln(t.Progress, "   ... downloading Trino, unless the cache has it")
+	t.Tell("downloading Trino, unless the cache has it")
 	jars, err := project.Jars(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(t.Progress, "   ... building the image, unless the cache has it")
+	t.Tell("building the image, unless the cache has it")
 	archive, err := java.Image(ctx, jars, "Node", Image, options)
 	if err != nil {
 		return err
