@@ -28,6 +28,9 @@ msgstr "%d 个的 %s 不足（%v）"
 msgid "requested %s"
 msgstr "请求 %s"
 
+msgid "one of %v"
+msgstr "%v 之一"
+
 msgid "gone"
 msgstr "已消失"
 
@@ -58,6 +61,8 @@ func TestTextsAreFoundByTheFormatThatMadeThem(t *testing.T) {
 		"a list, and commas in parentheses":       {"0/3 nodes are available: 2 Insufficient cpu (requested 4), gone", "3 个节点中有 0 个可用：2 个的 cpu 不足（请求 4），已消失"},
 		"a list of which one item is not known":   {"2 nodes, away", "2 nodes, away"},
 		"such a list in a format":                 {"0/3 nodes are available: 2 nodes, away", "3 个节点中有 0 个可用：2 个节点，away"},
+		"names in a short format":                 {"one of tc, terway-qos", "tc, terway-qos 之一"},
+		"words in a short format":                 {"one of tc, some more", "one of tc, some more"},
 		"names stay, also those that are texts":   {"requested gone", "请求 gone"},
 		"clauses":                                 {"gone; 3 nodes", "已消失；3 个节点"},
 		"a clause that is not known":              {"away; 3 nodes", "away；3 个节点"},

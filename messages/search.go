@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -78,12 +79,15 @@ func (s *search) fill(f *format, arguments []string, depth int) (string, bool) {
 	return b.String(), true
 }
 
-// message is what was put into a format. Of a list there, the texts that are known are translated.
+// message is what was put into a format. Of a list there, the texts that are known are translated; names stay.
 func (s *search) message(english string, depth int) (string, bool) {
 	translated, known := s.text(english, depth)
 	items := split(english)
 	if known || len(items) < 2 {
 		return translated, known
+	}
+	if !slices.ContainsFunc(items, func(item string) bool { return strings.Contains(item, " ") }) {
+		return english, true
 	}
 	for i, item := range items {
 		if !strings.Contains(item, " ") {

@@ -77,7 +77,7 @@ func texts(t *testing.T) string {
 				return err
 			}
 			switch filepath.Ext(path) {
-			case ".yaml":
+			case ".json", ".yaml":
 				content, err := os.ReadFile(path)
 				all.WriteString(shape(string(content)) + "\n")
 				return err

@@ -9,6 +9,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"koordinator.sh/koord/api/configuration"
+	documentation "koordinator.sh/koord/decision/config/configuration"
 	"koordinator.sh/koord/messages"
 )
 
@@ -27,6 +29,23 @@ func TestMainAnswersInChinese(t *testing.T) {
 			}
 			golden(t, filepath.Join("testdata", "chinese", name+".txt"), out.String())
 		})
+	}
+}
+
+// TestEveryFieldOfTheConfigurationIsExplainedInChinese: what it does, its kind and what it allows.
+func TestEveryFieldOfTheConfigurationIsExplainedInChinese(t *testing.T) {
+	for _, key := range configuration.Keys() {
+		fields, err := documentation.Explain(documentation.KeyPath{Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range fields {
+			for _, english := range []string{f.Description, f.Kind, f.Range} {
+				if english != "" && messages.Chinese.Text(english) == english {
+					t.Errorf("%s.%s has no Chinese: %q", key, f.Path, english)
+				}
+			}
+		}
 	}
 }
 

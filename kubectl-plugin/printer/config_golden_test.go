@@ -196,7 +196,7 @@ func configSettingsFixture() []configuration.SettingInForce {
 func configFieldsFixture() []configuration.FieldDocumentation {
 	return []configuration.FieldDocumentation{
 		{Key: "resource-threshold-config", Path: "memoryEvictThresholdPercent", Kind: "whole number", Range: "at least 0 and at most 100", Default: "70",
-			Description: "MemoryEvictThresholdPercent is the use of memory above which pods are evicted; 70.", Feature: "BEMemoryEvict or MemoryEvict (off by default)"},
+			Description: "MemoryEvictThresholdPercent is the memory usage above which pods are evicted; 70.", Feature: "BEMemoryEvict or MemoryEvict (off by default)"},
 		{Key: "resource-threshold-config", Path: "cpuEvictTimeWindowSeconds", Kind: "whole number", Range: "greater than 0", Description: "CPUEvictTimeWindowSeconds is the window the use is averaged over."},
 	}
 }
