@@ -48,6 +48,25 @@ var spoken = map[string]sentences{
 		folders: []string{"kubectl-plugin/tutorial"},
 		calls:   []string{"Await", "AwaitOffer", "Measure", "Tell"},
 	},
+	"reasons of decisions": {
+		folders: []string{"decision/descheduling", "decision/noderesource", "decision/scheduling"},
+		fields:  []string{"Because", "Message", "Note", "Reason", "Summary"},
+		except:  []string{"/descheduling/evacuation/", "/noderesource/amplification/trace.go"},
+	},
+	"findings and notes of answers": {
+		folders: []string{"kubectl-plugin", "source", "tui"},
+		fields:  []string{"Detail", "Hint", "Message", "Note", "Reason", "Stop", "Summary"},
+		except:  []string{"/livetest/", "/internal/fixture/"},
+	},
+	"lines and titles of answers": {
+		folders: []string{"kubectl-plugin/printer"},
+		calls:   []string{"aside", "markedLine", "painted", "title"},
+	},
+	"texts of screens": {
+		folders: []string{"tui"},
+		calls:   []string{"drawEmpty", "factsText", "heading", "lead", "Render", "say", "Say", "sentence"},
+		except:  []string{"/internal/"},
+	},
 	"steps of the sandbox": {
 		folders: []string{"sandbox"},
 		calls:   []string{"detail", "step"},

@@ -160,11 +160,12 @@ func (m *Model) deviceFacts(o *diagnostics.DeviceOverview, width int) []string {
 	for i := range o.Types {
 		t := &o.Types[i]
 		glyph, text := deviceMark(t.State, st)
-		line := "  " + st.Bold.Render(cell.Left(cell.Clean(t.Type), 6, st.Ellipsis)) + text.Render(glyph+" "+string(t.State)) + st.Plain.Render(fmt.Sprintf("  %d of %d healthy", t.Healthy, t.Devices))
+		line := "  " + st.Bold.Render(cell.Left(cell.Clean(t.Type), 6, st.Ellipsis)) + text.Render(glyph+" "+string(t.State))
+		counts := fmt.Sprintf("%d of %d healthy", t.Healthy, t.Devices)
 		if t.FreePercent != nil {
-			line += st.Plain.Render(st.Say(fmt.Sprintf(", %s free, of them %d whole", deviceCount(*t.FreePercent), *t.IdleDevices)))
+			counts = fmt.Sprintf("%d of %d healthy, %s free, of them %d whole", t.Healthy, t.Devices, deviceCount(*t.FreePercent), *t.IdleDevices)
 		}
-		lines = append(lines, cell.Truncate(line, width, st.Ellipsis))
+		lines = append(lines, cell.Truncate(line+st.Plain.Render("  "+st.Say(counts)), width, st.Ellipsis))
 		if t.Reason != "" {
 			lines = append(lines, m.sentence(t.Reason, width)...)
 		}

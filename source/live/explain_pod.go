@@ -85,7 +85,7 @@ func noScheduler(answer *diagnosticsv1alpha1.PodExplanation) diagnosticsv1alpha1
 	}
 	return diagnosticsv1alpha1.Finding{
 		Code: string(finding.SchedulerUnavailable), Severity: diagnosticsv1alpha1.SeverityWarning,
-		Message: "koord-scheduler did not respond" + askedAlone,
+		Message: "koord-scheduler did not respond, so the answer is from API objects only",
 	}
 }
 
