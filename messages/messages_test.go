@@ -145,6 +145,26 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestColumns(t *testing.T) {
+	tests := map[string]struct {
+		rows [][]string
+		want []string
+	}{
+		"the widest cell of a column counts":        {[][]string{{"NAME", "AGE"}, {"worker-1", "2d"}}, []string{"NAME       AGE", "worker-1   2d"}},
+		"a character takes two cells":               {[][]string{{"名称", "时长"}, {"w-1", "2d"}}, []string{"名称   时长", "w-1    2d"}},
+		"what ends a row does not widen its column": {[][]string{{"a", "b", "c"}, {"total", "1024Mi"}}, []string{"a       b   c", "total   1024Mi"}},
+		"an empty row": {[][]string{{}, {"a"}}, []string{"", "a"}},
+		"nothing":      {nil, []string{}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, Columns(test.rows, 3)); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func FuzzText(f *testing.F) {
 	for _, text := range []string{"0/3 nodes are available: 2 Insufficient cpu (requested 4), gone.", "((, ; %s", "3 nodes; gone [KOORD1901]"} {
 		f.Add(text)

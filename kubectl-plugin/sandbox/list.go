@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"text/tabwriter"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"koordinator.sh/koord/messages"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/launch"
 	"koordinator.sh/koord/sandbox/state"
@@ -56,10 +58,10 @@ func runList(ctx context.Context, c console, output outputFlag, program string) 
 		c.tell("No sandboxes found. Start one with: %s sandbox up", program)
 		return nil
 	}
-	table := tabwriter.NewWriter(c.Out, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAME\tPHASE\tNODES\tSCENARIO\tCONTEXT")
+	rows := [][]string{c.headings("NAME", "PHASE", "NODES", "SCENARIO", "CONTEXT")}
 	for _, s := range list.Items {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\n", s.Spec.Name, s.Phase, s.Spec.Nodes, orNone(s.Spec.Scenario), s.Context)
+		rows = append(rows, []string{s.Spec.Name, string(s.Phase), strconv.Itoa(s.Spec.Nodes), orNone(s.Spec.Scenario), s.Context})
 	}
-	return table.Flush()
+	_, err = fmt.Fprintln(c.Out, strings.Join(messages.Columns(rows, columnGap), "\n"))
+	return err
 }

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"koordinator.sh/koord/kubectl-plugin/printer"
+	"koordinator.sh/koord/messages"
 	"koordinator.sh/koord/sandbox/control"
 )
 
@@ -48,41 +47,55 @@ func runStatus(ctx context.Context, c console, t target, output outputFlag) erro
 	if output.structured() {
 		return output.print(c.Out, status)
 	}
-	return writeStatus(c.Out, status, time.Now())
+	return c.writeStatus(status, time.Now())
 }
 
+// columnGap is between the columns of a table.
+const columnGap = 3
+
 // writeStatus prints a sandbox for people.
-func writeStatus(w io.Writer, status *control.Status, now time.Time) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Sandbox:     %s\nPhase:       %s\n", status.Spec.Name, status.Phase)
+func (c *console) writeStatus(status *control.Status, now time.Time) error {
+	rows := [][]string{{"Sandbox:", status.Spec.Name}, {"Phase:", string(status.Phase)}}
 	if status.Message != "" {
-		fmt.Fprintf(&b, "Message:     %s [%s]\n", status.Message, status.Code)
+		rows = append(rows, []string{"Message:", c.say(status.Message) + " [" + string(status.Code) + "]"})
 	}
 	if status.Hint != "" {
-		fmt.Fprintf(&b, "Hint:        %s\n", status.Hint)
+		rows = append(rows, []string{"Hint:", c.say(status.Hint)})
 	}
-	fmt.Fprintf(&b, "Nodes:       %d\nScenario:    %s\n", status.Spec.Nodes, orNone(status.Spec.Scenario))
+	rows = append(rows, []string{"Nodes:", strconv.Itoa(status.Spec.Nodes)}, []string{"Scenario:", orNone(status.Spec.Scenario)})
 	if status.Spec.RealNode != "" {
-		fmt.Fprintf(&b, "Real node:   %s\n", status.Spec.RealNode)
+		rows = append(rows, []string{"Real node:", status.Spec.RealNode})
 	}
-	fmt.Fprintf(&b, "Context:     %s\nServer:      %s\nDirectory:   %s\n", status.Context, orNone(status.Server), status.Directory)
+	rows = append(rows, []string{"Context:", status.Context}, []string{"Server:", orNone(status.Server)}, []string{"Directory:", status.Directory})
+	for _, row := range rows {
+		row[0] = c.say(row[0])
+	}
+	lines := messages.Columns(rows, columnGap)
 	if len(status.Components) > 0 {
-		b.WriteByte('\n')
-		table := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
-		fmt.Fprintln(table, "COMPONENT\tPHASE\tPID\tRESTARTS\tMEMORY\tAGE\tLAST-EXIT")
-		var memory int64
-		for _, c := range status.Components {
-			memory += c.MemoryBytes
-			fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\t%s\n", c.Name, c.Phase, pid(c.PID), c.Restarts,
-				mebibytes(c.MemoryBytes), age(c.StartedAt, now), orNone(c.LastExit))
-		}
-		fmt.Fprintf(table, "total\t\t\t\t%s\n", mebibytes(memory))
-		if err := table.Flush(); err != nil {
-			return err
-		}
+		lines = append(append(lines, ""), c.components(status, now)...)
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := fmt.Fprintln(c.Out, strings.Join(lines, "\n"))
 	return err
+}
+
+// components are the lines of a table of the processes, with the memory of all.
+func (c *console) components(status *control.Status, now time.Time) []string {
+	rows := [][]string{c.headings("COMPONENT", "PHASE", "PID", "RESTARTS", "MEMORY", "AGE", "LAST-EXIT")}
+	var memory int64
+	for _, one := range status.Components {
+		memory += one.MemoryBytes
+		rows = append(rows, []string{one.Name, string(one.Phase), pid(one.PID), strconv.Itoa(one.Restarts),
+			mebibytes(one.MemoryBytes), age(one.StartedAt, now), orNone(one.LastExit)})
+	}
+	return messages.Columns(append(rows, []string{c.say("total"), "", "", "", mebibytes(memory)}), columnGap)
+}
+
+// headings of a table.
+func (c *console) headings(english ...string) []string {
+	for i, heading := range english {
+		english[i] = c.say(heading)
+	}
+	return english
 }
 
 func orNone(text string) string {

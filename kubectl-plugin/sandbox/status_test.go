@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"koordinator.sh/koord/messages"
 	"koordinator.sh/koord/sandbox/control"
 	"koordinator.sh/koord/sandbox/process/processtest"
 	"koordinator.sh/koord/sandbox/state"
@@ -37,10 +38,17 @@ func TestWriteStatus(t *testing.T) {
 	for name, status := range map[string]*control.Status{"running": runningStatus(), "failed": failed, "stopped": stopped} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
-			processtest.Must(t, writeStatus(&b, status, now))
+			processtest.Must(t, english(&b).writeStatus(status, now))
 			golden(t, "status-"+name, b.String())
 		})
 	}
+	t.Run("running, in Chinese", func(t *testing.T) {
+		var b strings.Builder
+		c := english(&b)
+		c.say = messages.Chinese.Text
+		processtest.Must(t, c.writeStatus(runningStatus(), now))
+		golden(t, "zh-status-running", b.String())
+	})
 }
 
 func TestStatusAndListAreTyped(t *testing.T) {

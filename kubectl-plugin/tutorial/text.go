@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"koordinator.sh/koord/messages"
 )
 
@@ -49,32 +47,15 @@ func printRan(out io.Writer, ran Ran) {
 // columnGap is between the columns of a table.
 const columnGap = 3
 
-// aligned are the rows of a table in the language of the reader, of which a Chinese character takes two cells.
+// aligned are the rows of a table in the language of the reader.
 func (s *Session) aligned(rows [][]string) []string {
-	var widths []int
 	said := make([][]string, len(rows))
 	for r, row := range rows {
-		for c, text := range row {
-			text = s.Language.Text(text)
-			said[r] = append(said[r], text)
-			if c == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[c] = max(widths[c], ansi.StringWidth(text))
+		for _, text := range row {
+			said[r] = append(said[r], s.Language.Text(text))
 		}
 	}
-	lines := make([]string, len(rows))
-	for r, row := range said {
-		var line strings.Builder
-		for c, text := range row {
-			line.WriteString(text)
-			if c < len(row)-1 {
-				line.WriteString(strings.Repeat(" ", widths[c]-ansi.StringWidth(text)+columnGap))
-			}
-		}
-		lines[r] = line.String()
-	}
-	return lines
+	return messages.Columns(said, columnGap)
 }
 
 func indented(text string) string {
