@@ -57,7 +57,7 @@ const columnGap = 3
 func (c *console) writeStatus(status *control.Status, now time.Time) error {
 	rows := [][]string{{"Sandbox:", status.Spec.Name}, {"Phase:", string(status.Phase)}}
 	if status.Message != "" {
-		rows = append(rows, []string{"Message:", c.say(status.Message) + " [" + string(status.Code) + "]"})
+		rows = append(rows, []string{"Message:", c.say(status.Message) + " [" + status.Code + "]"})
 	}
 	if status.Hint != "" {
 		rows = append(rows, []string{"Hint:", c.say(status.Hint)})
