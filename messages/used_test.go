@@ -51,6 +51,34 @@ func TestEveryEntryIsUsed(t *testing.T) {
 	}
 }
 
+// TestEveryFormatTranslatesWhatItMakes: a format that another one takes everything from is never used.
+func TestEveryFormatTranslatesWhatItMakes(t *testing.T) {
+	for _, formats := range chinese().formats {
+		for _, f := range formats {
+			english := filled(f.english())
+			got, _ := chinese().translate(english)
+			for _, p := range f.pieces {
+				if !strings.Contains(got, strings.TrimSpace(p.text)) {
+					t.Errorf("%q makes %q, which is translated as %q", f.english(), english, got)
+					break
+				}
+			}
+		}
+	}
+}
+
+// english is the key of the format.
+func (f *format) english() string {
+	var b strings.Builder
+	for i, literal := range f.literals {
+		b.WriteString(strings.ReplaceAll(literal, "%", "%%"))
+		if i < len(f.verbs) {
+			b.WriteString("%" + string(f.verbs[i]))
+		}
+	}
+	return b.String()
+}
+
 // ownFiles are the files whose texts are in this module.
 func ownFiles(t *testing.T) []string {
 	t.Helper()
