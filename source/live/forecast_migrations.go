@@ -60,21 +60,8 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 		return gaps.lacks(err, "which pods are leaving already is unknown")
 	})
 	group.Go(func() (err error) {
-		if in.Descheduler, err = s.descheduler(groupContext, c, &gaps); err != nil {
-			return err
-		}
-		if in.Descheduler.Runs(rebalance.PluginName) {
-			if in.Frozen, frozenIn, err = c.frozenWorkloads(groupContext, &gaps); err != nil {
-				return err
-			}
-		}
-		if !in.Descheduler.Runs(lownodeload.PluginName) {
-			return nil
-		}
-		kept := &corev1.ConfigMap{}
-		err = c.get(groupContext, "configmaps", s.options.SystemNamespace, lownodeload.HistoryConfigMap, kept)
-		in.Counts = kept.Data
-		return gaps.lacks(err, "how often in a row nodes were overutilized is unknown")
+		frozenIn, err = s.plugins(groupContext, c, in, &gaps)
+		return err
 	})
 	group.Go(func() (err error) {
 		in.SLOs, err = c.nodeSLOs(groupContext)
@@ -106,6 +93,25 @@ func (s *Source) ForecastMigrations(ctx context.Context, rounds int) (*diagnosti
 		return nil, fmt.Errorf("forecast migrations: %w", err)
 	}
 	return answer, nil
+}
+
+// plugins reads which plugins koord-descheduler runs, and what each of them knows besides; frozenIn are the namespaces of frozen workloads.
+func (s *Source) plugins(ctx context.Context, c *clients, in *objects.MigrationSnapshot, gaps *gaps) (frozenIn []string, err error) {
+	if in.Descheduler, err = s.descheduler(ctx, c, gaps); err != nil {
+		return nil, err
+	}
+	if in.Descheduler.Runs(rebalance.PluginName) {
+		if in.Frozen, frozenIn, err = c.frozenWorkloads(ctx, gaps); err != nil {
+			return nil, err
+		}
+	}
+	if !in.Descheduler.Runs(lownodeload.PluginName) {
+		return frozenIn, nil
+	}
+	kept := &corev1.ConfigMap{}
+	err = c.get(ctx, "configmaps", s.options.SystemNamespace, lownodeload.HistoryConfigMap, kept)
+	in.Counts = kept.Data
+	return frozenIn, gaps.lacks(err, "how often in a row nodes were overutilized is unknown")
 }
 
 // aboveReplicaSets reads the controllers of ReplicaSets, by their UID, in the namespaces of which jobs moved pods, and in more.

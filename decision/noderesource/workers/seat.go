@@ -12,13 +12,16 @@ type seat struct {
 	lost, room int32
 }
 
-// seats are a heap of them, the best first.
+// seats are a heap of them, the best first: see heap.Interface.
 type seats []seat
 
 func (s seats) Len() int      { return len(s) }
 func (s seats) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
-func (s *seats) Push(x any)   { *s = append(*s, x.(seat)) }
 
+// Push adds one at the end, for heap.Push.
+func (s *seats) Push(x any) { *s = append(*s, x.(seat)) }
+
+// Pop takes the last one, for heap.Pop.
 func (s *seats) Pop() any {
 	last := (*s)[len(*s)-1]
 	*s = (*s)[:len(*s)-1]
