@@ -19,7 +19,7 @@ func inChinese(r *rig) *rig {
 }
 
 func TestGoldenViewsInChinese(t *testing.T) {
-	for _, name := range []string{"nodes", "dashboard", "nodes_stale", "nodes_nomatch", "pods", "workers", "engine", "engine_timeline", "help"} {
+	for _, name := range []string{"nodes", "dashboard", "nodes_stale", "nodes_nomatch", "pods", "workers", "engine", "engine_timeline", "config", "help"} {
 		t.Run(name, func(t *testing.T) {
 			r := inChinese(scenes[name](t))
 			r.resize(120, 40)

@@ -24,12 +24,12 @@ func settingColumns() []settingColumn {
 	return []settingColumn{
 		{Title: "KEY", Width: 17, Grow: 1, Max: 30, Compare: func(a, b *settingRow) int { return cmp.Compare(a.at, b.at) },
 			Cell: func(r *settingRow, _ int, st *style.Set) string { return st.Dim.Render(cell.Clean(r.Key)) }},
-		settingText("SETTING", 30, 3, 56, (*settingRow).below),
-		settingText("VALUE", 8, 2, 32, func(r *settingRow) string { return r.Value }),
+		settingText(settingColumn{Title: "SETTING", Width: 30, Grow: 3, Max: 56}, (*settingRow).below),
+		settingText(settingColumn{Title: "VALUE", Width: 8, Grow: 2, Max: 32}, func(r *settingRow) string { return r.Value }),
 		{Title: "DEFAULT", Width: 8, Grow: 1, Max: 24, Drop: 1, Cell: func(r *settingRow, _ int, st *style.Set) string {
 			return st.Dim.Render(cmp.Or(cell.Clean(r.standard), quantity.None))
 		}},
-		settingText("LAYER", 8, 1, 24, func(r *settingRow) string { return r.Layer }),
+		settingText(settingColumn{Title: "LAYER", Width: 8, Grow: 1, Max: 24, Says: true}, func(r *settingRow) string { return r.Layer }),
 		{Title: "FINDINGS", Width: 11, Grow: 1, Max: 24, Compare: func(a, b *settingRow) int {
 			return cmp.Or(cmp.Compare(gravity(b), gravity(a)), strings.Compare(a.codes(), b.codes()))
 		},
@@ -37,20 +37,21 @@ func settingColumns() []settingColumn {
 	}
 }
 
-// settingText is a column of texts that is as wide as there is room. What has its default is less bright.
-func settingText(title string, width, grow, most int, of func(*settingRow) string) settingColumn {
-	return settingColumn{Title: title, Width: width, Grow: grow, Max: most, Ends: true,
-		Compare: func(a, b *settingRow) int { return strings.Compare(of(a), of(b)) },
-		Cell: func(r *settingRow, _ int, st *style.Set) string {
-			text := cell.Clean(of(r))
-			switch {
-			case text == "":
-				return st.Faint.Render(quantity.None)
-			case r.isDefault():
-				return st.Plain.Render(text)
-			}
-			return st.Bold.Render(text)
-		}}
+// settingText completes a column of texts that is as wide as there is room. What has its default is less bright.
+func settingText(c settingColumn, of func(*settingRow) string) settingColumn {
+	c.Ends = true
+	c.Compare = func(a, b *settingRow) int { return strings.Compare(of(a), of(b)) }
+	c.Cell = func(r *settingRow, _ int, st *style.Set) string {
+		text := translated(c.Says, st, cell.Clean(of(r)))
+		switch {
+		case text == "":
+			return st.Faint.Render(quantity.None)
+		case r.isDefault():
+			return st.Plain.Render(text)
+		}
+		return st.Bold.Render(text)
+	}
+	return c
 }
 
 // gravity orders rows by the worst that is wrong with them.

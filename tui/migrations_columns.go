@@ -48,7 +48,7 @@ func migrationColumns(now func() time.Time) []migrationColumn {
 	}
 }
 
-// textColumn completes a column of plain text, by which it can be sorted. A row without the text has a dash.
+// translated is what a column says, in the language of the reader if it is a column of messages.
 func translated(says bool, st *style.Set, text string) string {
 	if says {
 		return st.Say(text)
@@ -56,6 +56,7 @@ func translated(says bool, st *style.Set, text string) string {
 	return text
 }
 
+// textColumn completes a column of plain text, by which it can be sorted. A row without the text has a dash.
 func textColumn[R any](c grid.Column[R], of func(*R) string) grid.Column[R] {
 	text := func(r *R) string {
 		if t := cell.Clean(of(r)); t != "" {
