@@ -61,15 +61,3 @@ func (c *clients) unserved(ctx context.Context, version schema.GroupVersion) boo
 	_, err := rawOf(c.core.Get().AbsPath("/apis", version.Group, version.Version).SetHeader("Accept", "application/json").MaxRetries(retries).Do(ctx))
 	return apierrors.IsNotFound(err)
 }
-
-// listOf lists objects of a group without what drop leaves out, in a namespace or in all.
-func listOf[T any](ctx context.Context, c *clients, version schema.GroupVersion, resource, namespace string, drop droppedKeys) ([]T, error) {
-	client, err := c.group(ownGroup(version))
-	if err != nil {
-		return nil, err
-	}
-	r := request{verb: "list", group: version.Group, resource: resource, namespace: namespace}
-	return list(ctx, client, r, selection{namespace: namespace}, splitJSON, func(raw []byte, into *T) error {
-		return unmarshalJSON(raw, drop, into)
-	})
-}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -56,6 +57,18 @@ func list[T any](ctx context.Context, client rest.Interface, r request, by selec
 	defer body.Close()
 	all, err := collect(body, items, decode)
 	return all, failure(ctx, r, err)
+}
+
+// listOf lists objects of a group without what drop leaves out, in a namespace or in all.
+func listOf[T any](ctx context.Context, c *clients, version schema.GroupVersion, resource, namespace string, drop droppedKeys) ([]T, error) {
+	client, err := c.group(ownGroup(version))
+	if err != nil {
+		return nil, err
+	}
+	r := request{verb: "list", group: version.Group, resource: resource, namespace: namespace}
+	return list(ctx, client, r, selection{namespace: namespace}, splitJSON, func(raw []byte, into *T) error {
+		return unmarshalJSON(raw, drop, into)
+	})
 }
 
 func (c *clients) nodes(ctx context.Context, by selection) ([]corev1.Node, error) {
