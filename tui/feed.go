@@ -16,9 +16,9 @@ const (
 	// what is known without it.
 	askOnceTimeout = 45 * time.Second
 	// A question whose answer takes longer than restAfter is not asked at every refresh: it rests restFactor times as long as the answer took
-	// beyond that, and at most restLimit. Lists of a large cluster take seconds of this program and of the API server, which are to be a few
-	// percent of their time when nobody types.
-	restAfter  = 250 * time.Millisecond
+	// beyond that, and at most restLimit. Lists of a large cluster take up to seconds of this program and of the API server, which are to be a
+	// few percent of their time when nobody types.
+	restAfter  = 50 * time.Millisecond
 	restFactor = 60
 	restLimit  = 2 * time.Minute
 	// skeletonDelay keeps a view blank before it admits to be waiting, so that quick answers do not flicker.

@@ -67,10 +67,10 @@ func TestQuestionsThatTakeLongRest(t *testing.T) {
 		forced     bool
 		wantAsked  bool
 	}{
-		"a quick answer is renewed at each refresh":  {took: 200 * time.Millisecond, wait: every, question: "same", wantAsked: true},
+		"a quick answer is renewed at each refresh":  {took: 50 * time.Millisecond, wait: every, question: "same", wantAsked: true},
 		"one that took a second is not":              {took: time.Second, wait: every, question: "same"},
-		"nor just before it has rested":              {took: time.Second, wait: 44 * time.Second, question: "same"},
-		"and is when it has":                         {took: time.Second, wait: 45 * time.Second, question: "same", wantAsked: true},
+		"nor just before it has rested":              {took: time.Second, wait: 56 * time.Second, question: "same"},
+		"and is when it has":                         {took: time.Second, wait: 57 * time.Second, question: "same", wantAsked: true},
 		"the rest has an end":                        {took: 20 * time.Second, wait: 2 * time.Minute, question: "same", wantAsked: true},
 		"another question does not wait":             {took: time.Second, wait: every, question: "another", wantAsked: true},
 		"ctrl-r does not":                            {took: time.Second, wait: every, question: "same", forced: true, wantAsked: true},

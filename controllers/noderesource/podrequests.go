@@ -5,24 +5,22 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 )
 
-// podRequests knows what pods request for as long as they are the same. To look at all of a large cluster takes longer than all else that an
-// overview needs, because hardly anything of them is in the caches of the CPU. The zero value is ready.
+// podRequests knows what pods request for as long as they are the same objects in the store of an informer, which replaces a pod that changes
+// and does not modify it. To look at all of a large cluster takes longer than all else that an overview needs, because hardly anything of them
+// is in the caches of the CPU. The zero value is ready.
 type podRequests struct {
 	mu    sync.Mutex
-	known map[types.NamespacedName]*knownRequests
+	known map[*corev1.Pod]*knownRequests
 	// asked counts the questions.
 	asked uint64
 }
 
 // knownRequests are those of one version of a pod.
 type knownRequests struct {
-	uid      types.UID
-	version  string
 	requests overcommit.PodRequests
 	// asked is the last question about the pod.
 	asked uint64
@@ -33,7 +31,7 @@ func (p *podRequests) of(objects []any) []overcommit.PodRequests {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.known == nil {
-		p.known = make(map[types.NamespacedName]*knownRequests, len(objects))
+		p.known = make(map[*corev1.Pod]*knownRequests, len(objects))
 	}
 	p.asked++
 	requests := make([]overcommit.PodRequests, 0, len(objects))
@@ -42,21 +40,17 @@ func (p *podRequests) of(objects []any) []overcommit.PodRequests {
 			requests = append(requests, p.requestsOf(pod))
 		}
 	}
-	if len(p.known) > len(requests) { // some are of pods that are gone
-		maps.DeleteFunc(p.known, func(_ types.NamespacedName, k *knownRequests) bool { return k.asked != p.asked })
+	if len(p.known) > len(requests) { // some are of pods that changed or are gone
+		maps.DeleteFunc(p.known, func(_ *corev1.Pod, k *knownRequests) bool { return k.asked != p.asked })
 	}
 	return requests
 }
 
 func (p *podRequests) requestsOf(pod *corev1.Pod) overcommit.PodRequests {
-	key := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
-	found := p.known[key]
+	found := p.known[pod]
 	if found == nil {
-		found = &knownRequests{}
-		p.known[key] = found
-	}
-	if found.asked == 0 || found.uid != pod.UID || found.version != pod.ResourceVersion {
-		found.uid, found.version, found.requests = pod.UID, pod.ResourceVersion, overcommit.RequestsOf(pod)
+		found = &knownRequests{requests: overcommit.RequestsOf(pod)}
+		p.known[pod] = found
 	}
 	found.asked = p.asked
 	return found.requests

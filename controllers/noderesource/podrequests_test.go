@@ -1,6 +1,7 @@
 package noderesource
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,17 +26,18 @@ func TestRequestsFollowThePods(t *testing.T) {
 	replaced.UID = "second"
 	ended := versionOf("3", "8")
 	ended.UID, ended.Status.Phase = "second", corev1.PodSucceeded
+	first, resized := versionOf("1", "1"), versionOf("2", "2")
 	var known podRequests
 	for _, question := range []struct {
 		name      string
 		pods      []any
 		wantKnown int
 	}{
-		{"one pod", []any{versionOf("1", "1")}, 1},
-		{"the same", []any{versionOf("1", "1")}, 1},
-		{"another one beside it", []any{versionOf("1", "1"), other}, 2},
-		{"one was resized", []any{other, versionOf("2", "2")}, 2},
-		{"one is gone", []any{versionOf("2", "2")}, 1},
+		{"one pod", []any{first}, 1},
+		{"the same", []any{first}, 1},
+		{"another one beside it", []any{first, other}, 2},
+		{"one was resized", []any{other, resized}, 2},
+		{"one is gone", []any{resized}, 1},
 		{"a pod of the same name and version took its place", []any{replaced}, 1},
 		{"it ended", []any{ended}, 1},
 		{"all are gone", nil, 0},
@@ -50,5 +52,20 @@ func TestRequestsFollowThePods(t *testing.T) {
 		if len(known.known) != question.wantKnown {
 			t.Errorf("%s: %d pods are known, want %d", question.name, len(known.known), question.wantKnown)
 		}
+	}
+}
+
+// BenchmarkPodRequests50000 asks again what the pods of a large cluster request.
+func BenchmarkPodRequests50000(b *testing.B) {
+	pods := make([]any, 50000)
+	for i := range pods {
+		pod := versionOf("1", "1")
+		pod.Name = "pod-" + strconv.Itoa(i)
+		pods[i] = pod
+	}
+	var known podRequests
+	known.of(pods)
+	for b.Loop() {
+		known.of(pods)
 	}
 }

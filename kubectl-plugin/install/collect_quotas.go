@@ -3,12 +3,15 @@ package install
 import (
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/pager"
 
 	"koordinator.sh/koord/api/extension"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
@@ -35,14 +38,38 @@ func (c *collector) collectQuotas(ctx context.Context) error {
 	if !slices.ContainsFunc(quotas, func(q schedulingsigsv1alpha1.ElasticQuota) bool { return !extension.IsBuiltInQuota(q.Name) }) {
 		return nil
 	}
-	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{ResourceVersion: "0"})
-	if err != nil && !c.unseen(err) {
-		return fmt.Errorf("list the pods: %w", err)
+	var failed error
+	found := quota.Review(quotas, c.allPods(ctx, &failed))
+	if failed != nil {
+		if !c.unseen(failed) {
+			return fmt.Errorf("list the pods: %w", failed)
+		}
+		found = quota.Review(quotas, quota.Pods(nil)) // a part of them says nothing
 	}
-	var items []corev1.Pod
-	if err == nil {
-		items = pods.Items
-	}
-	c.status.Findings = append(c.status.Findings, quota.Review(quotas, items)...)
+	c.status.Findings = append(c.status.Findings, found...)
 	return nil
+}
+
+// podsPage is how many pods are in memory at once, of what may be all of a large cluster.
+const podsPage = 1000
+
+// allPods reads pods while they are ranged over, page by page. failed is set to the error that ended them early.
+func (c *collector) allPods(ctx context.Context, failed *error) iter.Seq[*corev1.Pod] {
+	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return c.client.CoreV1().Pods("").List(ctx, options)
+	})
+	pages.PageSize, pages.PageBufferSize = podsPage, 0
+	return func(yield func(*corev1.Pod) bool) {
+		stopped := false
+		err := pages.EachListItem(ctx, metav1.ListOptions{}, func(object runtime.Object) error {
+			pod, ok := object.(*corev1.Pod)
+			if stopped = ok && !yield(pod); stopped {
+				return io.EOF
+			}
+			return nil
+		})
+		if !stopped {
+			*failed = err
+		}
+	}
 }

@@ -1,7 +1,6 @@
 package printer
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -141,7 +140,7 @@ func (t *table) widths(shown []int, texts [][]string, o Options) []int {
 			widths[i] = ansi.StringWidth(o.Language.Text(t.columns[c].header))
 		}
 		for _, row := range texts {
-			widths[i] = max(widths[i], ansi.StringWidth(row[i]))
+			widths[i] = max(widths[i], cellsOf(row[i]))
 		}
 	}
 	return widths
@@ -193,12 +192,23 @@ func (t *table) line(b *strings.Builder, shown, widths []int, texts []string, o 
 	if o.Width > 0 {
 		out = ansi.Truncate(out, o.Width, o.Style.Ellipsis())
 	}
-	fmt.Fprintln(b, out)
+	b.WriteString(out)
+	b.WriteByte('\n')
+}
+
+// cellsOf is how many cells of a terminal styled text takes. Most of it in large tables is plain ASCII, of which each character takes one.
+func cellsOf(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return ansi.StringWidth(s)
+		}
+	}
+	return len(s)
 }
 
 // pad fills or cuts styled text to a width.
 func pad(s string, width int, right bool, style Style) string {
-	have := ansi.StringWidth(s)
+	have := cellsOf(s)
 	switch {
 	case have > width:
 		return ansi.Truncate(s, width, style.Ellipsis())

@@ -84,9 +84,17 @@ func nodeCells(n *diagnosticsv1alpha1.NodeOverview, o Options) []cell {
 		text(optional(m.BatchUsed, memory)),
 		text(optional(m.FreeUsed, memory)),
 		text(optional(m.Reclaimable, memory)),
-		styled(ShareBar(c, shareBarWidth, o.Style)),
+		shareBarCell(c, o),
 		metricAge(n.Metric, o),
 	}
+}
+
+// shareBarCell is the bar, which only a terminal shows.
+func shareBarCell(c diagnosticsv1alpha1.ResourceOverview, o Options) cell {
+	if o.Width == 0 {
+		return text("")
+	}
+	return styled(ShareBar(c, shareBarWidth, o.Style))
 }
 
 // offered formats requested/offered. A resource that is neither offered nor requested is <none>; one that is requested

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ import (
 
 // Review finds quotas whose numbers mislead: those that use more than max, and those whose pods request resources that no max above
 // them limits although it limits the same resource of another tier. Both are ordered by the names of the quotas.
-func Review(quotas []schedulingsigsv1alpha1.ElasticQuota, pods []corev1.Pod) []diagnosticsv1alpha1.Finding {
+func Review(quotas []schedulingsigsv1alpha1.ElasticQuota, pods iter.Seq[*corev1.Pod]) []diagnosticsv1alpha1.Finding {
 	r := review{specs: map[string]*Spec{}, uncounted: map[string]*uncounted{}}
 	all := make([]*Spec, 0, len(quotas))
 	for i := range quotas {
@@ -27,9 +28,9 @@ func Review(quotas []schedulingsigsv1alpha1.ElasticQuota, pods []corev1.Pod) []d
 		}
 	}
 	belonging := BelongingTo(all)
-	for i := range pods {
-		if podrequest.Consumes(&pods[i]) {
-			r.add(belonging.Of(&pods[i], func(name string) bool { return r.specs[name] != nil }), &pods[i])
+	for pod := range pods {
+		if podrequest.Consumes(pod) {
+			r.add(belonging.Of(pod, func(name string) bool { return r.specs[name] != nil }), pod)
 		}
 	}
 	var out []diagnosticsv1alpha1.Finding
@@ -42,6 +43,17 @@ func Review(quotas []schedulingsigsv1alpha1.ElasticQuota, pods []corev1.Pod) []d
 		}
 	}
 	return out
+}
+
+// Pods are those of a list, for Review.
+func Pods(list []corev1.Pod) iter.Seq[*corev1.Pod] {
+	return func(yield func(*corev1.Pod) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
 }
 
 // review is one call of Review.

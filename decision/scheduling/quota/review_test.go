@@ -88,7 +88,7 @@ func TestReview(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, f := range Review(tc.quotas, tc.pods) {
+			for _, f := range Review(tc.quotas, Pods(tc.pods)) {
 				got = append(got, f.Code+" "+f.Message)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {

@@ -112,7 +112,7 @@ func (e *explanation) findings() []diagnosticsv1alpha1.Finding {
 			}
 		}
 	}
-	for _, found := range quota.Review(e.Objects, e.Pods) {
+	for _, found := range quota.Review(e.Objects, quota.Pods(e.Pods)) {
 		if about(found.Object.Namespace, found.Object.Name) {
 			out = append(out, found)
 		}
