@@ -3,7 +3,6 @@ package kubectlplugin
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,14 +89,11 @@ func (o *codesOptions) all(s *session) error {
 	})
 }
 
-var codeForm = regexp.MustCompile(`^(?i)(?:KOORD)?(\d{1,4})$`)
-
 func (o *codesOptions) one(s *session, text string) error {
-	digits := codeForm.FindStringSubmatch(text)
-	if digits == nil {
+	code, ok := finding.ParseCode(text)
+	if !ok {
 		return usage("code %q: must be KOORD followed by four digits", text)
 	}
-	code := finding.Code("KOORD" + strings.Repeat("0", 4-len(digits[1])) + digits[1])
 	entry, ok := finding.Lookup(code)
 	if !ok {
 		return finding.Wrap(fmt.Errorf("code %q not found", code), finding.NotFound, "koordctl codes")

@@ -61,7 +61,8 @@ func completeNames(s *session, kind source.Kind, most int) cobra.CompletionFunc 
 
 // onlyTyped are the flags whose values only the user knows, and ofNumbers the types of those that are numbers.
 var (
-	onlyTyped = []string{"selector", "label-columns", "set", "release-name", "as", "as-group", "as-uid", "request-timeout"}
+	onlyTyped = []string{"selector", "label-columns", "set", "release-name", "as", "as-group", "as-uid", "request-timeout",
+		"job-application", "job-user", "job-queue", "job-shape"}
 	ofNumbers = []string{"int", "int32", "int64", "uint64", "float64", "duration"}
 )
 

@@ -24,11 +24,13 @@ waits, when its quota has room for it, and when it would end.
              the interval that covers --confidence of the runs
   REQUESTED  what the pod requests
   RUNS       former runs that were measured to their end
+  FROM       who told of them: pods, whose usage was measured, or an engine
   BASIS      what these runs have in common with the job; the more, the better
 
 A kind is a user, queue, application and shape. They are the annotations koordinator.sh/job-user, job-queue, job-application and job-shape of
 the pod, or else its namespace, its quota, the name of its Job or Spark application, and its role in Spark. koord-manager learns them from
-pods that end. -o wide shows what else was tried.
+pods that end, and from engines, whose applications and queries are no pods: --job-application and its like forecast these.
+-o wide shows what else was tried.
 
 A job that waits starts once its quota has room for it: when that is, is computed from what remains of the jobs that hold the quota, and from
 the pods that wait before it. Whether a node has room then is not predicted.`
@@ -39,6 +41,9 @@ const forecastJobExamples = `  # Forecast a job that runs or waits
   # Forecast a job before it is created
   %[1]s forecast job -f job.yaml
 
+  # Forecast an application of YARN
+  %[1]s forecast job --job-application=wordcount --job-shape=yarn/MAPREDUCE
+
   # Print the memory that 1%% of its runs would exceed, in bytes
   %[1]s forecast job -f job.yaml --confidence 0.98 -o jsonpath='{.estimates[?(@.metric=="memory")].high}'`
 
@@ -46,6 +51,7 @@ type forecastJobOptions struct {
 	output
 	strict          bool
 	file            string
+	kind            jobinsight.Kind
 	confidence      float64
 	namespace, name string
 }
@@ -53,7 +59,7 @@ type forecastJobOptions struct {
 func newForecastJobCommand(s *session) *cobra.Command {
 	o := &forecastJobOptions{}
 	cmd := &cobra.Command{
-		Use:               "job POD | -f FILENAME",
+		Use:               "job POD | -f FILENAME | --job-application NAME",
 		Aliases:           []string{"jobs"},
 		Short:             "Forecast what the job of a pod uses, and when it ends",
 		Long:              forecastJobLong,
@@ -71,13 +77,17 @@ func newForecastJobCommand(s *session) *cobra.Command {
 	o.output.addFlags(cmd, true)
 	addStrictFlag(cmd, &o.strict)
 	cmd.Flags().StringVarP(&o.file, "filename", "f", "", "Manifest of a Pod or a Job, - for standard input")
+	cmd.Flags().StringVar(&o.kind.Application, "job-application", "", "Name of an application that is not a pod")
+	cmd.Flags().StringVar(&o.kind.User, "job-user", "", "Who runs the application")
+	cmd.Flags().StringVar(&o.kind.Queue, "job-queue", "", "Queue of the application")
+	cmd.Flags().StringVar(&o.kind.Shape, "job-shape", "", "Shape of the application, such as yarn/MAPREDUCE")
 	cmd.Flags().Float64Var(&o.confidence, "confidence", jobinsight.DefaultConfidence, "Share of the results that intervals are to cover, 0.5 to 0.99")
 	return cmd
 }
 
 func (o *forecastJobOptions) complete(s *session, args []string) error {
-	if (o.file == "") == (len(args) == 0) {
-		return usage("must specify either a pod or --filename")
+	if named := o.kind != (jobinsight.Kind{}); o.asked(args) != 1 || named && o.kind.Application == "" {
+		return usage("must specify either a pod, --filename or --job-application")
 	}
 	if !(o.confidence >= jobinsight.LeastConfidence && o.confidence <= jobinsight.MostConfidence) {
 		return usage("--confidence %g: must be %g to %g", o.confidence, jobinsight.LeastConfidence, jobinsight.MostConfidence)
@@ -89,6 +99,18 @@ func (o *forecastJobOptions) complete(s *session, args []string) error {
 		}
 	}
 	return o.output.complete()
+}
+
+// asked counts the ways in which a job is named.
+func (o *forecastJobOptions) asked(args []string) int {
+	count := len(args)
+	if o.file != "" {
+		count++
+	}
+	if o.kind != (jobinsight.Kind{}) {
+		count++
+	}
+	return count
 }
 
 func (o *forecastJobOptions) run(ctx context.Context, s *session) error {
@@ -119,6 +141,9 @@ func (o *forecastJobOptions) run(ctx context.Context, s *session) error {
 
 func (o *forecastJobOptions) forecast(ctx context.Context, s *session) (*source.JobForecast, error) {
 	var planned *corev1.Pod
+	if o.kind.Application != "" {
+		planned = jobinsight.PodOf(o.kind)
+	}
 	if o.file != "" {
 		var err error
 		if planned, err = o.read(s); err != nil {

@@ -42,6 +42,16 @@ func jobCluster() *livetest.Server {
 // stored is the ConfigMap with what was learned.
 func stored(s *livetest.Server) *corev1.ConfigMap { return &s.ConfigMaps[len(s.ConfigMaps)-1] }
 
+// toldByYARN has nine runs of an application that is not a pod.
+func toldByYARN(s *livetest.Server) {
+	store, _ := jobinsight.Decode([][]byte{stored(s).BinaryData[jobinsight.DataKey]}, 0)
+	for i := range 9 {
+		store.Observe(jobinsight.Run{Kind: jobinsight.Kind{User: "etl", Queue: "root.batch", Application: "wordcount", Shape: "yarn/MAPREDUCE"}, Source: jobinsight.YARN,
+			Outcome: jobinsight.Completed, Ended: testNow.Add(time.Duration(i-30) * time.Hour), Values: jobinsight.Observed(40<<30, 12, 2*time.Hour)})
+	}
+	stored(s).BinaryData[jobinsight.DataKey] = store.Encode(0)[0]
+}
+
 // waitingJob has the job that runs hold all of a quota, for which the next run of it waits.
 func waitingJob(s *livetest.Server) {
 	quota := schedulingsigsv1alpha1.ElasticQuota{
@@ -70,6 +80,9 @@ func TestForecastJob(t *testing.T) {
 			s.Pods[len(s.Pods)-1].Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(testNow.Add(-24 * time.Hour))
 		}},
 		"from-a-manifest": {"forecast job -f testdata/forecast-job.yaml --confidence 0.5", nil},
+		"of-yarn":         {"forecast job --job-application=wordcount --job-shape=yarn/MAPREDUCE -o wide", toldByYARN},
+		"of-yarn-json":    {"forecast job --job-application=wordcount --job-shape=yarn/MAPREDUCE -o json", toldByYARN},
+		"without-a-name":  {"forecast job --job-shape=x", nil},
 		"another-job":     {"forecast job -f testdata/admission-job.yaml", nil},
 		"nothing-learned": {line + " --strict", func(s *livetest.Server) { s.ConfigMaps = s.ConfigMaps[:len(s.ConfigMaps)-1] }},
 		"damaged": {line, func(s *livetest.Server) {

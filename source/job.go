@@ -22,7 +22,7 @@ type JobForecast struct {
 type JobForecaster interface {
 	// ForecastJob predicts the job of a pod that exists. A pod that does not is an error with code KOORD0003.
 	ForecastJob(ctx context.Context, namespace, name string, confidence float64) (*JobForecast, error)
-	// ForecastNewJob predicts the job of a pod as its manifest says.
+	// ForecastNewJob predicts the job of a pod as its manifest says. One without a namespace stands for an application that is not a pod.
 	ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence float64) (*JobForecast, error)
 }
 

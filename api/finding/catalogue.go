@@ -3,6 +3,8 @@ package finding
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
+	"strings"
 	"sync"
 
 	"sigs.k8s.io/yaml"
@@ -76,6 +78,18 @@ func Lookup(code Code) (Entry, bool) {
 		}
 	}
 	return Entry{}, false
+}
+
+var codeForm = regexp.MustCompile(`^(?i)(?:KOORD)?(\d{1,4})$`)
+
+// ParseCode returns the code that a text names, such as KOORD0102, koord0102, 0102 or 102; false when it has another form. The catalogue need
+// not have the code.
+func ParseCode(text string) (Code, bool) {
+	digits := codeForm.FindStringSubmatch(text)
+	if digits == nil {
+		return "", false
+	}
+	return Code("KOORD" + strings.Repeat("0", 4-len(digits[1])) + digits[1]), true
 }
 
 // ClassOf returns the class of a code; empty for an unknown one.

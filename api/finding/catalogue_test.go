@@ -87,3 +87,15 @@ func TestEntriesAreOrderedAndComplete(t *testing.T) {
 		}
 	}
 }
+
+func TestParseCode(t *testing.T) {
+	for text, want := range map[string]Code{
+		"KOORD0102": "KOORD0102", "koord0102": "KOORD0102", "0102": "KOORD0102", "102": "KOORD0102", "KOORD7": "KOORD0007",
+		"": "", "KOORD": "", "KOORD01020": "", "web-1": "", "KOORD-102": "", "102 ": "",
+	} {
+		got, ok := ParseCode(text)
+		if got != want || ok != (want != "") {
+			t.Errorf("ParseCode(%q) = %q, %t, want %q", text, got, ok, want)
+		}
+	}
+}

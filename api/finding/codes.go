@@ -70,6 +70,8 @@ const (
 	FeatureUnsupported Code = "KOORD0306"
 	// JobInsightDamaged means that what was learned of jobs cannot be read, or only a part of it.
 	JobInsightDamaged Code = "KOORD0307"
+	// EngineEventsUnread means that an engine does not tell which of its applications or queries ended.
+	EngineEventsUnread Code = "KOORD0308"
 )
 
 // Codes of the sandbox.

@@ -53,6 +53,10 @@ type collector struct {
 	mutex sync.Mutex
 	// running jobs; the pods belong to the cache. Handlers of events write it, too.
 	running map[key]*running
+	// unread are the engines that could not be read the last time.
+	unread map[string]bool
+	// sources that are read, of which pods are one.
+	sources jobinsight.Sources
 }
 
 // started notes a pod that runs on a node.

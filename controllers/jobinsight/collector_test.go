@@ -58,7 +58,7 @@ func (r *rig) restart(c client.Client) {
 	r.t.Helper()
 	r.events = events.NewFakeRecorder(10)
 	r.collector = newCollector(c, c, r.events, r.clock, "koordinator-system")
-	if err := r.load(r.t.Context()); err != nil {
+	if err := r.load(r.t.Context(), r.clock.Now()); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.catchUp(r.t.Context()); err != nil {
@@ -228,7 +228,7 @@ func TestADamagedStoreIsReportedAndReadAsFarAsItGoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			again := newCollector(r.collector.client, r.collector.client, r.events, r.clock, "koordinator-system")
-			if err := again.load(t.Context()); err != nil {
+			if err := again.load(t.Context(), r.clock.Now()); err != nil {
 				t.Fatal(err)
 			}
 			if known := again.store.Predict(reports, 0.9, nil).Of(jobinsight.Memory) != nil; known != test.wantKnown {

@@ -34,7 +34,7 @@ type saver struct {
 }
 
 // load reads the store. What is damaged is reported, and the store begins with what could be read.
-func (s *saver) load(ctx context.Context) error {
+func (s *saver) load(ctx context.Context, now time.Time) error {
 	written, err := readParts(ctx, s.live, s.namespace)
 	if err != nil {
 		return err
@@ -43,6 +43,7 @@ func (s *saver) load(ctx context.Context) error {
 	var loss jobinsight.Loss
 	if s.store, loss = decode(written); loss.Any() {
 		s.reportLoss(ctx, loss)
+		s.store.ReadEventsFrom(now)
 	}
 	return nil
 }

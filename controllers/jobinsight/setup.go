@@ -13,6 +13,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"koordinator.sh/koord/controllers/jobinsight/engines"
+	"koordinator.sh/koord/decision/core/jobinsight"
 )
 
 const (
@@ -29,13 +32,17 @@ type controller struct {
 	*collector
 	informers ctrlcache.Informers
 	clock     clock.WithTicker
+	readers   *readers
 }
 
-// AddToManager adds the controller, which the leader runs. The store is kept in a namespace.
-func AddToManager(mgr ctrl.Manager, namespace string) error {
+// AddToManager adds the controller, which the leader runs. The store is kept in a namespace, and also learns from what engines tell.
+func AddToManager(mgr ctrl.Manager, namespace string, engines []engines.Engine) error {
 	register()
 	c := newCollector(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("job-insight"), clock.RealClock{}, namespace)
-	if err := mgr.Add(&controller{collector: c, informers: mgr.GetCache(), clock: clock.RealClock{}}); err != nil {
+	for _, engine := range engines {
+		c.sources |= jobinsight.SetOf(engine.Source)
+	}
+	if err := mgr.Add(&controller{collector: c, informers: mgr.GetCache(), clock: clock.RealClock{}, readers: newReaders(engines, clock.RealClock{})}); err != nil {
 		return fmt.Errorf("add the collector of jobs: %w", err)
 	}
 	return nil
@@ -43,7 +50,7 @@ func AddToManager(mgr ctrl.Manager, namespace string) error {
 
 func newCollector(c client.Client, live client.Reader, recorder events.EventRecorder, clock clock.PassiveClock, namespace string) *collector {
 	return &collector{
-		client: c, live: live, clock: clock, running: map[key]*running{},
+		client: c, live: live, clock: clock, running: map[key]*running{}, unread: map[string]bool{}, sources: jobinsight.SetOf(jobinsight.Pods),
 		saver: saver{client: c, live: live, recorder: recorder, namespace: namespace},
 	}
 }
@@ -64,15 +71,20 @@ func (c *controller) Start(ctx context.Context) error {
 		return fmt.Errorf("watch pods: %w", err)
 	}
 	defer func() { _ = informer.RemoveEventHandler(handle) }()
+	c.readers.start(ctx, c.store)
+	defer c.readers.running.Wait()
+	c.pass(ctx)
 	for {
-		c.pass(ctx)
 		select {
+		case told := <-c.readers.told:
+			c.learnEvents(ctx, told)
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 			defer cancel()
 			c.report(last, c.save(last, c.clock.Now()))
 			return nil
 		case <-ticker.C():
+			c.pass(ctx)
 		}
 	}
 }
@@ -80,7 +92,7 @@ func (c *controller) Start(ctx context.Context) error {
 // begin reads the store and what it missed, again and again until the API server answers; false when the context ends before.
 func (c *controller) begin(ctx context.Context, ticker clock.Ticker) bool {
 	for {
-		err := c.load(ctx)
+		err := c.load(ctx, c.clock.Now())
 		if err == nil {
 			err = c.catchUp(ctx)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/controllers/jobinsight/engines"
 	"koordinator.sh/koord/decision/nodeqos/evictionbudget"
 	"koordinator.sh/koord/decision/scheduling/queryhint"
 )
@@ -75,6 +76,8 @@ type Options struct {
 	RecommenderOptions
 	// JobInsight learns what batch jobs use and how long they run.
 	JobInsight bool
+	// JobInsightEngines are engines whose applications and queries it learns, too, TYPE/NAME=URL[,URL...].
+	JobInsightEngines []string
 	// JobPredictions writes to pods of jobs how long they are expected to take.
 	JobPredictions bool
 	// ElasticWorkers sizes the targets of ElasticWorkers.
@@ -137,6 +140,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	o.addAdmissionFlags(flags)
 	o.RecommenderOptions.addFlags(flags)
 	flags.BoolVar(&o.JobInsight, "job-insight", o.JobInsight, "Learn what batch jobs use and how long they run, and keep it in ConfigMaps, for koordctl forecast job")
+	flags.StringArrayVar(&o.JobInsightEngines, "job-insight-engine", o.JobInsightEngines,
+		"Engine whose applications or queries are learned, too, TYPE/NAME=URL[,URL...], such as yarn/prod=http://rm-1:8088,http://rm-2:8088; may be given several times")
 	flags.BoolVar(&o.JobPredictions, "job-predictions", o.JobPredictions, "Write to pods of jobs how long they are expected to take, which those go by who evict, move and preempt pods; requires --job-insight")
 	flags.BoolVar(&o.ElasticWorkers, "elastic-workers", o.ElasticWorkers, "Scale the targets of ElasticWorkers to what nodes offer, and drain workers before they are taken away")
 	flags.BoolVar(&o.SharedGPU, "shared-gpu", o.SharedGPU, "Publish koordinator.sh/gpu.shared: 100 for each healthy GPU of a node")
@@ -199,6 +204,9 @@ func (o *Options) Validate() error {
 	}
 	if err := o.queryHintSettings().Validate(); err != nil {
 		errs = append(errs, fmt.Errorf("--query-hint-hot-memory-percent and --query-hint-nodes: %w", err))
+	}
+	if _, err := engines.Parse(o.JobInsightEngines); err != nil {
+		errs = append(errs, fmt.Errorf("--job-insight-engine: %w", err))
 	}
 	return errors.Join(errs...)
 }

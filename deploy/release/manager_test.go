@@ -1,6 +1,7 @@
 package release
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,5 +53,19 @@ func TestTheManagerDoesToNodesWhatTheValuesSay(t *testing.T) {
 				t.Errorf("admission %t, validation %t, shared GPUs %t", got.NodeAdmission, got.NodeValidation, got.SharedGPU)
 			}
 		})
+	}
+}
+
+func TestTheManagerReadsTheEnginesOfTheValues(t *testing.T) {
+	engine := map[string]any{"type": "yarn", "name": "prod", "addresses": []any{"http://rm-1:8088", "https://rm-2:8090"}}
+	got := managerOf(t, map[string]any{"jobInsight": map[string]any{"engines": []any{engine}}})
+	if want := []string{"yarn/prod=http://rm-1:8088,https://rm-2:8090"}; !slices.Equal(got.JobInsightEngines, want) {
+		t.Errorf("the engines are %q, want %q", got.JobInsightEngines, want)
+	}
+	if err := got.Validate(); err != nil {
+		t.Error(err)
+	}
+	if got := managerOf(t, nil).JobInsightEngines; len(got) > 0 {
+		t.Errorf("by default, the engines are %q", got)
 	}
 }

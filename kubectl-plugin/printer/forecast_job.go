@@ -3,6 +3,7 @@ package printer
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,7 +52,9 @@ type JobRemaining struct {
 	// Overdue says that hardly any did.
 	Overdue bool   `json:"overdue"`
 	Runs    uint32 `json:"runs"`
-	Basis   string `json:"basis"`
+	// Sources told of these runs.
+	Sources jobinsight.Sources `json:"sources"`
+	Basis   string             `json:"basis"`
 }
 
 // JobEnds are times.
@@ -108,7 +111,7 @@ func (f *JobForecast) ends(of *jobinsight.Answer) {
 	}
 	if r := of.Forecast.Remaining; r != nil {
 		f.Remaining = &JobRemaining{Point: int64(r.Point.Seconds()), Low: int64(r.Low.Seconds()), High: int64(r.High.Seconds()),
-			Longer: r.Longer, Overdue: r.Overdue, Runs: r.Runs, Basis: r.Level.String()}
+			Longer: r.Longer, Overdue: r.Overdue, Runs: r.Runs, Sources: r.Sources, Basis: r.Level.String()}
 		f.Ends = at(r.Point, r.Low, r.High)
 	}
 	if d := of.Forecast.Of(jobinsight.Duration); d != nil && f.State == jobinsight.Pending {
@@ -136,7 +139,7 @@ func Job(w io.Writer, f JobForecast, o Options) error {
 	}
 	t := table{indent: 2, columns: []column{
 		{header: "METRIC"}, {header: "LIKELY", right: true}, {header: "AT-LEAST", right: true}, {header: "AT-MOST", right: true}, {header: "REQUESTED", right: true},
-		{header: "RUNS", right: true}, {header: "BASIS", flexible: 12, says: true},
+		{header: "RUNS", right: true}, {header: "FROM"}, {header: "BASIS", flexible: 12, says: true},
 	}}
 	for i := range f.Estimates {
 		e := &f.Estimates[i]
@@ -145,10 +148,10 @@ func Job(w io.Writer, f JobForecast, o Options) error {
 			requested = jobAmount(e.Metric, *e.Requested)
 		}
 		t.add(text(e.Metric), painted(Strong, jobAmount(e.Metric, e.Point)), text(jobAmount(e.Metric, e.Low)), text(jobAmount(e.Metric, e.High)), text(requested),
-			text(strconv.FormatUint(uint64(e.Runs), 10)), text(e.Basis))
+			text(strconv.FormatUint(uint64(e.Runs), 10)), text(e.Sources.String()), text(e.Basis))
 	}
 	if r := f.Remaining; r != nil {
-		t.add(text("remaining"), painted(Strong, seconds(r.Point)), text(seconds(r.Low)), text(seconds(r.High)), text(none), text(strconv.FormatUint(uint64(r.Runs), 10)), text(r.Basis))
+		t.add(text("remaining"), painted(Strong, seconds(r.Point)), text(seconds(r.Low)), text(seconds(r.High)), text(none), text(strconv.FormatUint(uint64(r.Runs), 10)), text(r.Sources.String()), text(r.Basis))
 	}
 	if _, err := t.render(w, o); err != nil {
 		return err
@@ -183,6 +186,9 @@ func (f *JobForecast) notes(w io.Writer, o Options) error {
 	if r := f.Remaining; r != nil && r.Overdue {
 		wrapped(&b, o, 0, o.Style.Paint(Warn, o.say("Hardly any former run took as long as this one has: what remains is a rough guess.")))
 	}
+	if f.held() {
+		wrapped(&b, o, 0, o.say("Memory and CPU are what the containers of YARN held on average, not what they used."))
+	}
 	if o.Wide {
 		for i := range f.Tries {
 			wrapped(&b, o, 2, o.Style.Paint(Dim, o.Style.Clean(f.Tries[i].Metric)+": "+o.say(f.Tries[i].Message)))
@@ -190,6 +196,13 @@ func (f *JobForecast) notes(w io.Writer, o Options) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// held says whether it is told of what containers held.
+func (f *JobForecast) held() bool {
+	return slices.ContainsFunc(f.Estimates, func(e JobEstimate) bool {
+		return e.Metric != jobinsight.Duration.String() && e.Sources.Has(jobinsight.YARN)
+	})
 }
 
 // jobAmount is the amount of a metric in the unit in which people read it.

@@ -41,7 +41,8 @@ func (s *Source) ForecastNewJob(ctx context.Context, pod *corev1.Pod, confidence
 		return nil, err
 	}
 	out := &source.JobForecast{Answer: jobinsight.AnswerFrom(parts, pod, s.options.Clock.Now(), confidence)}
-	if !out.IsJob || out.Forecast.State != jobinsight.Pending || pod.Spec.NodeName != "" {
+	noQuota := pod.Namespace == "" // it stands for an application that is not a pod
+	if !out.IsJob || out.Forecast.State != jobinsight.Pending || pod.Spec.NodeName != "" || noQuota {
 		return out, nil
 	}
 	var in quotaview.Input

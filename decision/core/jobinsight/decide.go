@@ -21,6 +21,8 @@ type Estimate struct {
 	// Level that it rests on, and how many runs of it were measured to their end.
 	Level Level  `json:"-"`
 	Runs  uint32 `json:"runs"`
+	// Sources told of these runs.
+	Sources Sources `json:"sources"`
 }
 
 // Prediction for the next run of a kind. A metric that nothing is known about has no estimate.
@@ -44,7 +46,7 @@ func (s *Store) Predict(kind Kind, confidence float64, trace *Trace) Prediction 
 		low, high := basis.scores.ends(out.Confidence)
 		out.Estimates[m] = &Estimate{
 			Point: basis.at(m, basis.scores.quantile(0.5)), Low: basis.at(m, low), High: basis.at(m, high),
-			Level: basis.level, Runs: basis.runs,
+			Level: basis.level, Runs: basis.runs, Sources: basis.sources,
 		}
 	}
 	return out
@@ -61,6 +63,7 @@ func bounded(confidence float64) float64 {
 type basis struct {
 	level       Level
 	runs        uint32
+	sources     Sources
 	mean, sigma float64
 	scores      *scores
 }
@@ -90,7 +93,7 @@ func (s *Store) basis(m Metric, kind Kind, trace *Trace) (basis, bool) {
 		trace.tried(m, level, key, e, used)
 		if used {
 			calibrated := &s.scores[m][level][groupOf(of)]
-			return basis{level: level, runs: of.runs, mean: of.mean, sigma: of.sigma(calibrated), scores: calibrated}, true
+			return basis{level: level, runs: of.runs, sources: e.sources, mean: of.mean, sigma: of.sigma(calibrated), scores: calibrated}, true
 		}
 	}
 	return basis{}, false

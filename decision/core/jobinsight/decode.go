@@ -118,12 +118,22 @@ func (d *decoder) content(content []byte) error {
 	switch kind := r.byte(); kind {
 	case calibrationBlock:
 		return d.calibration(&r)
-	case kindsBlock:
+	case kindsBlock, sourcedBlock:
 		for len(r.data) > 0 && r.err == nil {
+			sources := Sources(1 << Pods)
+			if kind == sourcedBlock {
+				sources = r.sources()
+			}
 			at, e := r.entry()
-			if r.err == nil {
+			if e.sources = sources; r.err == nil {
 				d.keep(at, e)
 			}
+		}
+		return r.err
+	case cursorBlock:
+		name, p := r.cursor()
+		if r.err == nil {
+			d.store.cursors[name] = p
 		}
 		return r.err
 	default:
@@ -135,7 +145,9 @@ func (d *decoder) keep(at place, e *entry) {
 	if old := d.store.entries[at]; old == nil || old.last <= e.last {
 		d.store.entries[at] = e
 	}
-	d.store.last = max(d.store.last, e.last)
+	if e.sources.Has(Pods) {
+		d.store.last = max(d.store.last, e.last)
+	}
 }
 
 func (d *decoder) calibration(r *reader) error {

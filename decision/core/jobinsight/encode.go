@@ -3,7 +3,9 @@ package jobinsight
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"maps"
 	"math"
+	"slices"
 )
 
 // A store is encoded as parts, each of which is read without the others. A part is a header and blocks, and a block is a
@@ -28,6 +30,10 @@ const (
 const (
 	calibrationBlock = 'c'
 	kindsBlock       = 'k'
+	// sourcedBlock has kinds of which engines told, each after its sources. Versions that do not know it leave it out.
+	sourcedBlock = 's'
+	// cursorBlock is how far the events of one engine were read.
+	cursorBlock = 'p'
 )
 
 // Encode returns the store in parts of at most so many bytes each, 64 KiB at least; about 100 bytes a kind and 36 KiB. The same
@@ -35,27 +41,48 @@ const (
 func (s *Store) Encode(most int) [][]byte {
 	most = max(most, leastPart)
 	header := binary.BigEndian.AppendUint32(append([]byte(magic), encodingVersion), uint32(len(s.entries)))
-	parts := [][]byte{appendBlock(header[:headerSize:headerSize], s.encodeCalibration())}
-	content := []byte{kindsBlock}
-	flush := func() {
-		if len(content) == 1 {
-			return
-		}
-		if at := len(parts) - 1; len(parts[at])+frameSize+len(content) <= most {
-			parts[at] = appendBlock(parts[at], content)
-		} else {
-			parts = append(parts, appendBlock(header[:headerSize:headerSize], content))
-		}
-		content = content[:1]
+	p := &packer{most: most, header: header[:headerSize:headerSize]}
+	p.add(s.encodeCalibration())
+	for _, name := range slices.Sorted(maps.Keys(s.cursors)) {
+		p.add(s.cursors[name].append([]byte{cursorBlock}, name))
 	}
-	for _, at := range s.places() {
-		content = s.entries[at].append(content, at)
-		if len(content) >= blockSize {
-			flush()
+	places := s.places()
+	for _, kind := range []byte{kindsBlock, sourcedBlock} {
+		content := []byte{kind}
+		for _, at := range places {
+			e := s.entries[at]
+			if e.sources.engines() != (kind == sourcedBlock) {
+				continue
+			}
+			if kind == sourcedBlock {
+				content = append(content, byte(e.sources))
+			}
+			if content = e.append(content, at); len(content) >= blockSize {
+				p.add(content)
+				content = content[:1]
+			}
+		}
+		if len(content) > 1 {
+			p.add(content)
 		}
 	}
-	flush()
-	return parts
+	return p.parts
+}
+
+// packer fills parts with blocks.
+type packer struct {
+	most   int
+	header []byte
+	parts  [][]byte
+}
+
+// add a block to the last part, or to a new one where that is full.
+func (p *packer) add(content []byte) {
+	if at := len(p.parts) - 1; at >= 0 && len(p.parts[at])+frameSize+len(content) <= p.most {
+		p.parts[at] = appendBlock(p.parts[at], content)
+		return
+	}
+	p.parts = append(p.parts, appendBlock(p.header, content))
 }
 
 func appendBlock(part, content []byte) []byte {

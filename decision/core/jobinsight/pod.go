@@ -36,15 +36,31 @@ func KindOf(pod *corev1.Pod) (Kind, bool) {
 	if application := pod.Labels[LabelSparkApplication]; application != "" && kind.Shape != "" {
 		kind.Application = application
 	}
-	for annotation, field := range map[string]*string{
-		extension.AnnotationJobUser: &kind.User, extension.AnnotationJobQueue: &kind.Queue,
-		extension.AnnotationJobApplication: &kind.Application, extension.AnnotationJobShape: &kind.Shape,
-	} {
+	for annotation, field := range kind.annotations() {
 		if value := pod.Annotations[annotation]; value != "" {
 			*field = value
 		}
 	}
 	return kind, kind.Application != ""
+}
+
+// annotations that name the fields of the kind.
+func (k *Kind) annotations() map[string]*string {
+	return map[string]*string{
+		extension.AnnotationJobUser: &k.User, extension.AnnotationJobQueue: &k.Queue,
+		extension.AnnotationJobApplication: &k.Application, extension.AnnotationJobShape: &k.Shape,
+	}
+}
+
+// PodOf is a pod that stands for a run of a kind, for forecasts of what is no pod. It is named after the application.
+func PodOf(kind Kind) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: kind.Application, Annotations: map[string]string{}}}
+	for annotation, field := range kind.annotations() {
+		if *field != "" {
+			pod.Annotations[annotation] = *field
+		}
+	}
+	return pod
 }
 
 // StartOf is when the first container of a pod started; zero before. A container that was restarted has lost when it started first: then, and

@@ -19,6 +19,8 @@ type Remaining struct {
 	Overdue bool
 	Level   Level
 	Runs    uint32
+	// Sources told of these runs.
+	Sources Sources
 }
 
 // Remaining of a run of a kind that has run for a time; false if no duration is known.
@@ -30,7 +32,7 @@ func (s *Store) Remaining(kind Kind, ran time.Duration, confidence float64) (Rem
 	so := max(ran.Seconds(), least[Duration])
 	score := (math.Log(so) - basis.mean) / basis.sigma
 	below := basis.scores.below(score)
-	out := Remaining{Longer: 1 - below, Overdue: 1-below < leastAbove, Level: basis.level, Runs: basis.runs}
+	out := Remaining{Longer: 1 - below, Overdue: 1-below < leastAbove, Level: basis.level, Runs: basis.runs, Sources: basis.sources}
 	scale := (1 - bounded(confidence)) / (2 * nominal)
 	low, high := min(basis.scores.low*scale, 0.5), min(basis.scores.high*scale, 0.5)
 	for _, end := range [...]struct {

@@ -78,6 +78,8 @@ type Run struct {
 	Kind    Kind
 	Outcome Outcome
 	Ended   time.Time
+	// Source is who told of it; the zero value is its pod.
+	Source Source
 	// Values by metric; 0 for one that was not measured.
 	Values [metrics]float64
 }

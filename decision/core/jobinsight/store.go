@@ -24,7 +24,9 @@ type entry struct {
 	last int64
 	// early counts runs that ended early.
 	early uint32
-	of    [metrics]summary
+	// sources told of its runs.
+	sources Sources
+	of      [metrics]summary
 }
 
 // place names an entry.
@@ -41,8 +43,10 @@ type Store struct {
 	most    int
 	entries map[place]*entry
 	scores  *calibration
-	// last is when the latest run ended, in seconds of Unix time.
+	// last is when the latest run of a pod ended, in seconds of Unix time.
 	last int64
+	// cursors in the events of engines, by the names of their readers.
+	cursors map[string]*cursor
 }
 
 // NewStore returns an empty store of at most so many kinds; 0 for DefaultKinds. The ones seen longest ago are forgotten first.
@@ -50,7 +54,7 @@ func NewStore(kinds int) *Store {
 	if kinds <= 0 {
 		kinds = DefaultKinds
 	}
-	s := &Store{most: kinds, entries: map[place]*entry{}, scores: &calibration{}}
+	s := &Store{most: kinds, entries: map[place]*entry{}, scores: &calibration{}, cursors: map[string]*cursor{}}
 	fresh := newScores()
 	for m := range s.scores {
 		for l := range s.scores[m] {
@@ -65,7 +69,7 @@ func NewStore(kinds int) *Store {
 // Len is the number of kinds, those of all levels together.
 func (s *Store) Len() int { return len(s.entries) }
 
-// Last is when the latest run ended; zero before the first.
+// Last is when the latest run of a pod ended; zero before the first.
 func (s *Store) Last() time.Time {
 	if s.last == 0 {
 		return time.Time{}
@@ -77,7 +81,9 @@ func (s *Store) Last() time.Time {
 func (s *Store) Observe(run Run) {
 	run.Kind = run.Kind.bounded()
 	ended := max(run.Ended.Unix(), 1)
-	s.last = max(s.last, ended)
+	if run.Source == Pods {
+		s.last = max(s.last, ended)
+	}
 	for m := range metrics {
 		if log, ok := m.log(run.Values[m]); ok {
 			s.score(m, run, log)
@@ -85,7 +91,7 @@ func (s *Store) Observe(run Run) {
 	}
 	for level := range levels {
 		kind, ok := level.key(run.Kind)
-		if !ok {
+		if !ok || !run.Source.tells(level) {
 			continue
 		}
 		e := s.entries[place{level, kind}]
@@ -102,7 +108,7 @@ func (s *Store) Observe(run Run) {
 // score judges the prediction for a run, before the run is learned.
 func (s *Store) score(m Metric, run Run, log float64) {
 	basis, ok := s.basis(m, run.Kind, nil)
-	if !ok || run.Outcome != Completed && m == CPU {
+	if !ok || !run.Source.tells(basis.level) || run.Outcome != Completed && m == CPU {
 		return
 	}
 	score := (log - basis.mean) / basis.sigma
@@ -117,6 +123,7 @@ func (s *Store) score(m Metric, run Run, log float64) {
 
 // learn from a run. The mean CPU of one that ended early is not that of a whole one.
 func (e *entry) learn(level Level, run Run, all *calibration) {
+	e.sources |= 1 << run.Source
 	if run.Outcome != Completed {
 		e.early++
 	}
@@ -147,14 +154,19 @@ func groupOf(of *summary) int {
 	return 0
 }
 
-// forget the kinds seen longest ago once there are too many, a sixteenth at a time.
+// forget the kinds seen longest ago once there are too many, a sixteenth at a time. Where engines told of more than half of them, only theirs
+// are forgotten: queries that run once do not drive out jobs of every night.
 func (s *Store) forget() {
 	if len(s.entries) <= s.most {
 		return
 	}
 	places := s.places()
-	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(s.entries[a].last, s.entries[b].last) })
+	told := slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !s.entries[at].sources.engines() })
 	left := len(places) - (s.most - s.most/16)
+	if len(told) > s.most/2 {
+		places = told
+	}
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(s.entries[a].last, s.entries[b].last) })
 	for _, at := range places {
 		if left <= 0 {
 			return

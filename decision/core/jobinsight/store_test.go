@@ -145,6 +145,9 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(busy(3).entries[place{level: ByAll}].append([]byte{kindsBlock}, place{level: ByAll}), 5, byte(0))
 	f.Add(busy(3).encodeCalibration(), 5, byte(0))
+	read := busy(3)
+	read.Take("yarn/prod", "a", noon, noon)
+	f.Add(read.cursors["yarn/prod"].append([]byte{cursorBlock}, "yarn/prod"), 12, byte(0))
 	f.Fuzz(func(t *testing.T, data []byte, at int, change byte) {
 		if at >= 0 && at < len(data) {
 			data = bytes.Clone(data)
