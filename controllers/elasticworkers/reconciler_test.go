@@ -95,7 +95,7 @@ func TestDrainsThatGoWrongEndAtTheDeadline(t *testing.T) {
 			_, _ = io.Copy(io.Discard, q.Body) // so that the end of the connection is seen
 			<-q.Context().Done()
 		}, "Client.Timeout exceeded"},
-		"it answers without end": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, mostAnswer+1)) }, "is longer than 4096 bytes"},
+		"it answers without end": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, mostAnswer+1)) }, "is longer than 65536 bytes"},
 		"it never finishes":      {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "no") }, `answers "no"`},
 	}
 	for name, tc := range tests {
@@ -328,7 +328,7 @@ func TestOnlyPodsAreAsked(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := newAsker().addressOf(&tc.pod)
+			_, err := newAsker(nil, nil).addressOf(&tc.pod)
 			if got := errorText(err); !strings.Contains(got, tc.want) || (tc.want == "") != (err == nil) {
 				t.Errorf("error %q, want %q", got, tc.want)
 			}

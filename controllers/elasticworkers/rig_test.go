@@ -3,11 +3,10 @@ package elasticworkers
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -81,7 +80,7 @@ func newRig(t *testing.T, edit func(*schedulingv1alpha1.ElasticWorkers), objects
 
 // restart is a manager that knows nothing but what is in the cluster.
 func (r *rig) restart() {
-	asker := newAsker()
+	asker := newAsker(r.client, r.client)
 	asker.allows = func(netip.Addr) bool { return true } // the server of a test is on this machine
 	asker.client.Timeout = 300 * time.Millisecond
 	r.reconciler = &reconciler{client: r.client, live: r.client, scales: r, nodes: r, recorder: r.recorder, asker: asker, clock: r.clock}
@@ -92,13 +91,11 @@ func (r *rig) evict(_ context.Context, c client.Client, _ string, object client.
 	return c.Delete(r.t.Context(), object)
 }
 
+// port of the engine.
+func (r *rig) port() int32 { return int32(r.server.Listener.Addr().(*net.TCPAddr).Port) }
+
 // workers are ElasticWorkers of the Deployment with a drain by HTTP.
 func (r *rig) workers(name string, edit func(*schedulingv1alpha1.ElasticWorkers)) *schedulingv1alpha1.ElasticWorkers {
-	_, text, _ := strings.Cut(strings.TrimPrefix(r.server.URL, "http://"), ":")
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	out := &schedulingv1alpha1.ElasticWorkers{ObjectMeta: metav1.ObjectMeta{Namespace: "sql", Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(noon)}}
 	out.Spec = schedulingv1alpha1.ElasticWorkersSpec{
 		TargetRef: schedulingv1alpha1.ElasticWorkersTarget{APIVersion: "apps/v1", Kind: "Deployment", Name: "trino"}, MinReplicas: 1, MaxReplicas: 10,
@@ -106,7 +103,7 @@ func (r *rig) workers(name string, edit func(*schedulingv1alpha1.ElasticWorkers)
 		ScaleUp: &schedulingv1alpha1.ElasticWorkersRate{PeriodSeconds: new(int32(1))},
 		Drain: &schedulingv1alpha1.ElasticWorkersDrain{
 			HTTP: &schedulingv1alpha1.ElasticWorkersDrainHTTP{
-				Port: int32(port), Path: "/v1/info/state", Body: `"SHUTTING_DOWN"`, ContentType: "application/json",
+				Port: r.port(), Path: "/v1/info/state", Body: `"SHUTTING_DOWN"`, ContentType: "application/json",
 				Headers: []schedulingv1alpha1.ElasticWorkersHeader{{Name: "X-Trino-User", Value: "koordinator"}},
 				Done:    &schedulingv1alpha1.ElasticWorkersDone{Path: "/done", Answer: "yes"},
 			},

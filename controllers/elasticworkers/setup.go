@@ -46,7 +46,7 @@ func AddToManager(ctx context.Context, mgr ctrl.Manager, nodes Nodes) error {
 	})
 	r := &reconciler{
 		client: mgr.GetClient(), live: mgr.GetAPIReader(), scales: subresource{mgr.GetClient()}, nodes: nodes,
-		recorder: mgr.GetEventRecorder("elasticworkers"), asker: newAsker(), clock: clock.RealClock{},
+		recorder: mgr.GetEventRecorder("elasticworkers"), asker: newAsker(mgr.GetAPIReader(), mgr.GetClient()), clock: clock.RealClock{},
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("elasticworkers").

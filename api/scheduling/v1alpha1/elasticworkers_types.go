@@ -118,7 +118,7 @@ type ElasticWorkersRate struct {
 // +kubebuilder:validation:XValidation:rule="has(self.http) != has(self.evict)",message="exactly one of http and evict is required"
 // +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersDrain struct {
-	// HTTP asks the worker itself, as Trino and Presto are asked to shut down.
+	// HTTP asks the worker itself, as Trino and Presto are asked to shut down, or a coordinator, as Dask's scheduler is asked to retire it.
 	// +optional
 	HTTP *ElasticWorkersDrainHTTP `json:"http,omitempty"`
 	// Evict leaves it to the termination of the pod: its preStop hooks, within terminationGracePeriodSeconds, as Spark executors are
@@ -136,9 +136,14 @@ type ElasticWorkersDrain struct {
 // ElasticWorkersDrainEvict has no settings.
 type ElasticWorkersDrainEvict struct{}
 
-// ElasticWorkersDrainHTTP is a request to the address of the pod. Redirects are not followed; certificates are not verified, as in
-// probes. Pods on the host network are not asked.
+// ElasticWorkersDrainHTTP is a request to the address of the pod, or to a Service. Redirects are not followed; certificates are not
+// verified, as in probes. Pods on the host network are not asked.
 //
+// In paths, body and answerContains, $(POD_NAME), $(POD_NAMESPACE) and $(POD_IP) stand for those of the worker, and $$ for $, as in the
+// environment of a container. The address is without brackets, also that of IPv6.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.port) != has(self.service)",message="exactly one of port and service is required"
+// +kubebuilder:validation:XValidation:rule=`[self.path, has(self.body) ? self.body : "", has(self.answerContains) ? self.answerContains : "", has(self.done) ? self.done.path : ""].all(text, text.matches("^([^$]|[$][$]|[$][(]POD_(NAME|NAMESPACE|IP)[)]|[$][^$(])*[$]?$"))`,message="only $(POD_NAME), $(POD_NAMESPACE) and $(POD_IP) can stand in path, body, answerContains and done.path; write $$( for $("
 // +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersDrainHTTP struct {
 	// Method of the request.
@@ -154,7 +159,11 @@ type ElasticWorkersDrainHTTP struct {
 	// Port of the pod.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port"`
+	// +optional
+	Port int32 `json:"port,omitempty"`
+	// Service is asked in place of the worker: one of its pods that is ready, such as the engine's coordinator.
+	// +optional
+	Service *ElasticWorkersService `json:"service,omitempty"`
 	// Path of the request, such as /v1/info/state.
 	// +kubebuilder:validation:Pattern=`^/[^\s#]*$`
 	// +kubebuilder:validation:MaxLength=1024
@@ -163,6 +172,11 @@ type ElasticWorkersDrainHTTP struct {
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
 	Body string `json:"body,omitempty"`
+	// AnswerContains is what the answer must contain, for an engine that answers a request that it does not fulfil with success, too. The
+	// worker is asked again where it does not.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	AnswerContains string `json:"answerContains,omitempty"`
 	// ContentType of the body.
 	// +kubebuilder:default="application/json"
 	// +kubebuilder:validation:Pattern=`^[!-~ ]*$`
@@ -179,6 +193,20 @@ type ElasticWorkersDrainHTTP struct {
 	Done *ElasticWorkersDone `json:"done,omitempty"`
 }
 
+// ElasticWorkersService names a Service in the same namespace. It must have a selector, so that none but pods are asked.
+//
+// +kubebuilder:pruning:PreserveUnknownFields
+type ElasticWorkersService struct {
+	// Name of the Service.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name"`
+	// Port of the Service; the request goes to its targetPort.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+}
+
 // ElasticWorkersHeader is a header of a request.
 type ElasticWorkersHeader struct {
 	// +kubebuilder:validation:Pattern="^[-A-Za-z0-9]+$"
@@ -189,7 +217,7 @@ type ElasticWorkersHeader struct {
 	Value string `json:"value"`
 }
 
-// ElasticWorkersDone is a GET request to the same port.
+// ElasticWorkersDone is a GET request to the same port, of the worker or of the Service.
 //
 // +kubebuilder:pruning:PreserveUnknownFields
 type ElasticWorkersDone struct {

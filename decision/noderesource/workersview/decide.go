@@ -1,6 +1,7 @@
 package workersview
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -83,8 +84,19 @@ func notes(in Input, out *diagnosticsv1alpha1.WorkersExplanation) []string {
 	if trend := status.Trend; trend != nil && out.State == Sized {
 		notes = append(notes, fmt.Sprintf("the size has tended to %s for %s", phrase.Counted(int(trend.Replicas), "worker"), in.Now.Sub(trend.Since.Time).Round(time.Second)))
 	}
-	if in.Object.Spec.Drain == nil {
+	if drain := in.Object.Spec.Drain; drain == nil {
 		notes = append(notes, "workers do not finish their work before they go: spec.drain is not set")
+	} else if drain.HTTP != nil {
+		notes = append(notes, asked(drain.HTTP))
 	}
 	return notes
+}
+
+// asked says where the request goes that has a worker finish its work.
+func asked(drain *schedulingv1alpha1.ElasticWorkersDrainHTTP) string {
+	request := cmp.Or(drain.Method, "PUT") + " " + drain.Path
+	if drain.Service != nil {
+		return fmt.Sprintf("workers finish their work after %s to port %d of service %q", request, drain.Service.Port, drain.Service.Name)
+	}
+	return fmt.Sprintf("workers finish their work after %s to their port %d", request, drain.Port)
 }

@@ -77,6 +77,18 @@ func TestWhatIsSaidOfADecision(t *testing.T) {
 			func(w *schedulingv1alpha1.ElasticWorkers) { w.Spec.Drain = nil }, Sized, "", "3 workers, limited by fitsNow",
 			[]string{"workers do not finish their work before they go: spec.drain is not set"}, 2,
 		},
+		"a drain by the worker itself": {
+			func(w *schedulingv1alpha1.ElasticWorkers) {
+				w.Spec.Drain.HTTP = &schedulingv1alpha1.ElasticWorkersDrainHTTP{Port: 8080, Path: "/v1/info/state"}
+			}, Sized, "", "3 workers, limited by fitsNow", []string{"workers finish their work after PUT /v1/info/state to their port 8080"}, 2,
+		},
+		"a drain by a coordinator": {
+			func(w *schedulingv1alpha1.ElasticWorkers) {
+				w.Spec.Drain.HTTP = &schedulingv1alpha1.ElasticWorkersDrainHTTP{
+					Method: "POST", Path: "/drain/$(POD_NAME)", Service: &schedulingv1alpha1.ElasticWorkersService{Name: "dask-scheduler", Port: 8787},
+				}
+			}, Sized, "", "3 workers, limited by fitsNow", []string{`workers finish their work after POST /drain/$(POD_NAME) to port 8787 of service "dask-scheduler"`}, 2,
+		},
 		"a target that others scale": {refused("TargetAutoscaled", "it is scaled"), "TargetAutoscaled", "KOORD1702", "it is scaled", nil, 0},
 		"one that is suspended":      {refused(Suspended, "spec.suspend is true"), Suspended, "", "spec.suspend is true", nil, 0},
 	}
