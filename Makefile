@@ -18,7 +18,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION) -X k8s.io/component-base/version.git
 
 COMMANDS := koordctl koord-scheduler koord-manager koord-descheduler koord-bridge koord-sandbox koordlet koord-yarn-agent koord-nvml koord-runtime-proxy
 
-.PHONY: help build test test-race fuzz e2e ecosystem engines guest-test skew-test kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images clean
+.PHONY: help build test test-race fuzz e2e ecosystem engines guest-test skew-test spark-operator kubernetes-skew real-node demo recordings generate generate-proto lint vulncheck bench bench-agent bench-bridge bench-descheduler bench-interference bench-manager bench-nri bench-runtimeproxy bench-scheduler bench-schedulerperf bench-suppression bench-workbench images man clean
 
 help: ## List the commands.
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,13 +58,17 @@ kubernetes-skew: ## Build kube-apiserver and kube-controller-manager of other mi
 real-node: build ## Build what sandbox up --real-node runs: containerd, kubelet, network plugins and images (the first time about 5 minutes).
 	@BIN=$(BIN) KUBERNETES_VERSION=$(KUBERNETES_VERSION) build/real-node.sh
 
+spark-operator: build ## Build spark-operator, with which the tutorial of Spark submits (the first time about 4 minutes on 2 cores).
+	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
+	@BIN=$(BIN) build/ecosystem.sh spark-operator
+
 ENGINES ?= ./test/engines/...
-engines: real-node ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (ENGINES=./test/engines/slurm for one; needs a JDK 17 and Maven; downloads 350 MB once, verified and cached).
+engines: real-node spark-operator ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (ENGINES=./test/engines/slurm for one; needs a JDK 17 and Maven; downloads 350 MB once, verified and cached).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m $(ENGINES)
 
-ECOSYSTEM ?= metrics-server vpa jobset kueue
-ecosystem: build ## Test with Kueue, JobSet, the Vertical Pod Autoscaler and metrics-server (ECOSYSTEM="jobset kueue" for some; compiles them once, about 30 minutes on 2 cores).
+ECOSYSTEM ?= metrics-server vpa jobset kueue dask mpi
+ecosystem: build ## Test with Kueue, JobSet, the Vertical Pod Autoscaler, metrics-server, and with Dask and MPICH of Debian (ECOSYSTEM="dask jobset mpi" for some; compiles them once, about 30 minutes on 2 cores).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	@BIN=$(BIN) build/ecosystem.sh $(ECOSYSTEM)
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ECOSYSTEM="$(ECOSYSTEM)" go test -count=1 -timeout 15m -v ./test/ecosystem
@@ -131,6 +135,9 @@ bench-interference: real-node ## Measure a service beside a batch job, unmanaged
 
 images: build ## Write an OCI image of each component to bin/images, without a container engine.
 	cd tools && go tool oci-images -programs koord-manager,koord-scheduler,koord-descheduler,koord-bridge,koord-yarn-agent,koordlet,koordlet-nvml=koordlet+koord-nvml -version $(VERSION) -bin $(CURDIR)/$(BIN) -out $(CURDIR)/$(BIN)/images
+
+man: ## Write the man pages of koordctl to bin/man, from its commands (man -M bin/man koordctl).
+	@go run ./build/manpages -version $(VERSION) -date $${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)} -out $(BIN)/man
 
 clean: ## Remove what the other commands made in this directory.
 	rm -rf $(BIN)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the controllers that test/ecosystem runs beside the system into bin/ecosystem, each with the manifests of its module: those that are
-# named, or all. What is there in the pinned version is not built again.
+# Builds the controllers that test/ecosystem and the tutorial of Spark run beside the system into bin/ecosystem, each with the manifests
+# of its module: those that are named, or all. What is there in the pinned version is not built again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,6 +8,7 @@ kueue=v0.19.2
 jobset=v0.12.0
 vpa=v1.8.1
 metrics_server=v0.9.0
+spark_operator=v2.5.2
 
 bin=$PWD/${BIN:-bin}
 out=$bin/ecosystem
@@ -45,4 +46,5 @@ controller metrics-server "$metrics_server" sigs.k8s.io/metrics-server manifests
 controller vpa "$vpa" k8s.io/autoscaler/vertical-pod-autoscaler deploy recommender=./pkg/recommender updater=./pkg/updater
 controller jobset "$jobset" sigs.k8s.io/jobset config/default manager=.
 controller kueue "$kueue" sigs.k8s.io/kueue config/default manager=./cmd/kueue
+controller spark-operator "$spark_operator" github.com/kubeflow/spark-operator/v2 config/default manager=./cmd/operator
 echo "ecosystem: all in ${out#"$PWD/"}" >&2

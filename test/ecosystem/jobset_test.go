@@ -62,28 +62,13 @@ func TestJobSetWithGang(t *testing.T) {
 
 	t.Run("without a gang, a part of the pods runs and waits for the others", func(t *testing.T) {
 		part := r.createSet(t, namespace, "part", false)
-		sandboxtest.Eventually(t, patience, func() error {
-			bound, refused, err := r.count(t, namespace, "part")
-			if err == nil && (bound == 0 || refused == 0 || bound+refused != ranks) {
-				err = fmt.Errorf("%d pods are bound, %d refused; want some of both, and %d in all", bound, refused, ranks)
-			}
-			return err
-		})
+		r.awaitPart(t, namespace, "part")
 		r.remove(t, part)
 	})
 
 	second := r.createSet(t, namespace, "second", true)
 	t.Run("with a gang, no pod is bound until all fit", func(t *testing.T) {
-		sandboxtest.Eventually(t, patience, func() error {
-			bound, refused, err := r.count(t, namespace, "second")
-			if bound > 0 {
-				t.Fatalf("%d pods of a gang that does not fit are bound", bound)
-			}
-			if err == nil && refused != ranks {
-				err = fmt.Errorf("%d pods are refused, want %d", refused, ranks)
-			}
-			return err
-		})
+		r.awaitRefused(t, namespace, "second")
 		var explanation diagnosticsv1alpha1.GangExplanation
 		r.ask(t, &explanation, "explain", "gang", "second", "-n", namespace)
 		if counts := explanation.Counts; counts.Needed != ranks || counts.Created != ranks || counts.Bound != 0 {
@@ -95,6 +80,7 @@ func TestJobSetWithGang(t *testing.T) {
 		r.awaitRanks(t, namespace, "second", ranks)
 	})
 	r.remove(t, second)
+	t.Run("MPI", r.runsMPI)
 }
 
 // createSet creates a JobSet, the pods of which are a gang of its name or none.
@@ -178,6 +164,33 @@ func (r *rig) awaitRanks(t *testing.T, namespace, name string, want int) {
 		}
 		if err == nil && running != want {
 			err = fmt.Errorf("%d of %d pods of %s run, want %d", running, len(pods), name, want)
+		}
+		return err
+	})
+}
+
+// awaitPart waits until some pods of a JobSet are bound, and the others refused.
+func (r *rig) awaitPart(t *testing.T, namespace, name string) {
+	t.Helper()
+	sandboxtest.Eventually(t, patience, func() error {
+		bound, refused, err := r.count(t, namespace, name)
+		if err == nil && (bound == 0 || refused == 0 || bound+refused != ranks) {
+			err = fmt.Errorf("%d pods are bound, %d refused; want some of both, and %d in all", bound, refused, ranks)
+		}
+		return err
+	})
+}
+
+// awaitRefused waits until all pods of a JobSet are refused; none may be bound.
+func (r *rig) awaitRefused(t *testing.T, namespace, name string) {
+	t.Helper()
+	sandboxtest.Eventually(t, patience, func() error {
+		bound, refused, err := r.count(t, namespace, name)
+		if bound > 0 {
+			t.Fatalf("%d pods of a gang that does not fit are bound", bound)
+		}
+		if err == nil && refused != ranks {
+			err = fmt.Errorf("%d pods are refused, want %d", refused, ranks)
 		}
 		return err
 	})

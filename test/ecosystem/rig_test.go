@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,28 +100,44 @@ func newSandbox(t *testing.T) *rig {
 // programs is the directory of the controllers, which `make ecosystem` builds.
 func programs(t *testing.T, names ...string) string {
 	t.Helper()
-	skip := t.Skip
-	if wanted := os.Getenv(programsVariable); wanted == "required" {
-		skip = t.Fatal
-	} else if wanted != "" {
-		for _, name := range names {
-			if !slices.Contains(strings.Fields(wanted), name) {
-				t.Skip(name + " is not among " + programsVariable)
-			}
-		}
-		skip = t.Fatal
-	}
+	missing := absence(t, names...)
 	bin, err := sandboxtest.Bin()
 	if err != nil {
-		skip(err)
+		missing(err)
 	}
 	directory := filepath.Join(bin, "ecosystem")
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(directory, name, "version")); err != nil { // written last
-			skip("no " + name + " in " + directory + ": run make ecosystem")
+			missing("no " + name + " in " + directory + ": run make ecosystem")
 		}
 	}
 	return directory
+}
+
+// installed skips a test of what is not wanted, or whose commands are not installed.
+func installed(t *testing.T, name, packages string, commands ...string) {
+	t.Helper()
+	missing := absence(t, name)
+	for _, command := range commands {
+		if _, err := exec.LookPath(command); err != nil {
+			missing("no " + command + ": install " + packages)
+		}
+	}
+}
+
+// absence is what the absence of projects means; it skips the test where one of them is not wanted.
+func absence(t *testing.T, names ...string) func(...any) {
+	t.Helper()
+	wanted := os.Getenv(programsVariable)
+	if wanted == "" {
+		return t.Skip
+	}
+	for _, name := range names {
+		if wanted != "required" && !slices.Contains(strings.Fields(wanted), name) {
+			t.Skip(name + " is not among " + programsVariable)
+		}
+	}
+	return t.Fatal
 }
 
 // ask runs a command of koordctl that prints JSON.
