@@ -146,7 +146,7 @@ func (o *eventsOptions) findKind(ctx context.Context, s *session, src source.Sou
 	if !can {
 		return source.KindPod, nil
 	}
-	found, unseen, err := kindsNamed(ctx, reader, kindsOf(timelines), o.namespace, o.name)
+	found, unseen, err := source.KindsNamed(ctx, reader, kindsOf(timelines), o.namespace, o.name)
 	switch {
 	case err != nil:
 		return source.Kind{}, err

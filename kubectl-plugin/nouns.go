@@ -46,8 +46,8 @@ func nouns() []noun {
 		{Kind: source.KindDevice, top: newTopDevicesCommand},
 		{Kind: source.KindGang, explain: newExplainGangCommand, tree: newTreeGangCommand, events: newEventsObjectCommand(source.KindGang)},
 	}
-	for _, kind := range append([]source.Kind{source.KindDaemonSet}, source.WorkloadKinds...) {
-		all = append(all, noun{Kind: kind, events: newEventsObjectCommand(kind)})
+	for _, kind := range source.ExplainedWorkloads {
+		all = append(all, noun{Kind: kind, explain: newExplainWorkloadCommand(kind), events: newEventsObjectCommand(kind)})
 	}
 	return all
 }

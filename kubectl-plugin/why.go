@@ -1,7 +1,6 @@
 package kubectlplugin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +46,7 @@ func newWhyCommand(s *session) *cobra.Command {
 			if strings.Contains(args[0], "/") || namesKind(args[0]) {
 				return usage("%q: must be a code, a name, or TYPE/NAME where TYPE is %s", args[0], alternatives(singular(kindsOf(explains))))
 			}
-			if codeForm.MatchString(args[0]) || strings.ToLower(args[0]) != args[0] { // names of objects are in lower case
+			if _, isCode := finding.ParseCode(args[0]); isCode || strings.ToLower(args[0]) != args[0] { // names of objects are in lower case
 				if err := o.complete(); err != nil {
 					return err
 				}
@@ -95,7 +94,7 @@ func kindNamed(ctx context.Context, s *session, name string) (source.Kind, error
 	if err != nil {
 		return source.Kind{}, err
 	}
-	found, unseen, err := kindsNamed(ctx, reader, kindsOf(explains), namespace, name)
+	found, unseen, err := source.KindsNamed(ctx, reader, kindsOf(explains), namespace, name)
 	if err != nil {
 		return source.Kind{}, err
 	}
@@ -117,27 +116,4 @@ func ambiguous(name string, found []source.Kind) error {
 		candidates[i] = kind.Name + "/" + name
 	}
 	return usage("%q is the name of more than one object: %s", name, strings.Join(candidates, ", "))
-}
-
-// kindsNamed are those of some kinds of which an object has a name, and why others are unseen, such as that the user may not get their objects. A kind
-// that is not served has no objects. Where every kind is unseen, or no API server answers, nothing can be said of the name.
-func kindsNamed(ctx context.Context, reader source.ObjectReader, kinds []source.Kind, namespace, name string) (found []source.Kind, unseen []string, err error) {
-	var first error
-	for _, kind := range kinds {
-		_, err := reader.Object(ctx, kind, namespace, name)
-		coded, _ := finding.From(err)
-		switch {
-		case err == nil:
-			found = append(found, kind)
-		case coded != nil && coded.Code == finding.NotFound:
-		case ctx.Err() != nil, coded != nil && (coded.Code == finding.ClusterUnreachable || coded.Code == finding.CertificateRejected):
-			return nil, nil, err
-		default:
-			unseen, first = append(unseen, err.Error()), cmp.Or(first, err)
-		}
-	}
-	if len(unseen) == len(kinds) {
-		return nil, nil, first
-	}
-	return found, unseen, nil
 }

@@ -29,3 +29,13 @@ type WorkloadLister interface {
 	// Workloads returns workloads with what their pods request and use, ordered by namespace and name. Only the pods are indispensable.
 	Workloads(ctx context.Context, query WorkloadQuery) (*diagnosticsv1alpha1.WorkloadOverviewList, error)
 }
+
+// ExplainedWorkloads are the kinds of workloads that can be explained.
+var ExplainedWorkloads = append([]Kind{KindDaemonSet}, WorkloadKinds...)
+
+// WorkloadExplainer is a source that explains workloads. Implementations are safe for concurrent use.
+type WorkloadExplainer interface {
+	// ExplainWorkload says whether a workload of one of the ExplainedWorkloads has the pods that it wants. A name that does not exist is an error
+	// with code KOORD0003.
+	ExplainWorkload(ctx context.Context, kind Kind, namespace, name string) (*diagnosticsv1alpha1.WorkloadExplanation, error)
+}

@@ -69,6 +69,7 @@ func views(t testing.TB) map[string]view {
 	maps.Copy(all, recommendationViews())
 	maps.Copy(all, workersViews())
 	maps.Copy(all, jobViews())
+	maps.Copy(all, workloadExplanationViews())
 	maps.Copy(all, migrationViews())
 	maps.Copy(all, answerViews())
 	maps.Copy(all, evictionViews())
@@ -147,7 +148,9 @@ func TestNoLineIsWiderThanTheTerminal(t *testing.T) {
 }
 
 // copyable lines are commands, which are not broken so that they can be copied.
-func copyable(line string) bool { return strings.Contains(line, "kubectl ") }
+func copyable(line string) bool {
+	return strings.Contains(line, "kubectl ") || strings.HasPrefix(strings.TrimSpace(line), "koordctl ")
+}
 
 func TestStylesAddNoText(t *testing.T) {
 	for name, show := range views(t) {

@@ -986,6 +986,11 @@ func (in WorkersNode) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in WorkloadExplanation) OpenAPIModelName() string {
+	return "sh.koordinator.diagnostics.v1alpha1.WorkloadExplanation"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in WorkloadOverview) OpenAPIModelName() string {
 	return "sh.koordinator.diagnostics.v1alpha1.WorkloadOverview"
 }

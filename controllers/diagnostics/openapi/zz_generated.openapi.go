@@ -268,6 +268,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1alpha1.WorkersExplanation{}.OpenAPIModelName():            schema_koord_api_diagnostics_v1alpha1_WorkersExplanation(ref),
 		v1alpha1.WorkersExplanationList{}.OpenAPIModelName():        schema_koord_api_diagnostics_v1alpha1_WorkersExplanationList(ref),
 		v1alpha1.WorkersNode{}.OpenAPIModelName():                   schema_koord_api_diagnostics_v1alpha1_WorkersNode(ref),
+		v1alpha1.WorkloadExplanation{}.OpenAPIModelName():           schema_koord_api_diagnostics_v1alpha1_WorkloadExplanation(ref),
 		v1alpha1.WorkloadOverview{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadOverview(ref),
 		v1alpha1.WorkloadOverviewList{}.OpenAPIModelName():          schema_koord_api_diagnostics_v1alpha1_WorkloadOverviewList(ref),
 		v1alpha1.WorkloadResource{}.OpenAPIModelName():              schema_koord_api_diagnostics_v1alpha1_WorkloadResource(ref),
@@ -16777,6 +16778,137 @@ func schema_koord_api_diagnostics_v1alpha1_WorkersNode(ref common.ReferenceCallb
 				Required: []string{"name", "workers", "now", "later"},
 			},
 		},
+	}
+}
+
+func schema_koord_api_diagnostics_v1alpha1_WorkloadExplanation(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "WorkloadExplanation says whether a Deployment, StatefulSet, ReplicaSet or DaemonSet has the pods that it wants, and what they request, use and leave idle: `koordctl explain deployment`.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Default: map[string]interface{}{},
+							Ref:     ref(v1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"workload": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Workload is the controller.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1alpha1.SourceRef{}.OpenAPIModelName()),
+						},
+					},
+					"state": {
+						SchemaProps: spec.SchemaProps{
+							Description: "State in one word.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"heldBy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "HeldBy is what keeps pods from running: ElasticQuota, PodGroup, Kueue, or koord-scheduler where no node takes them; empty where none waits, or for another reason.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"summary": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Summary is the state and its reason in one sentence.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"code": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Code of the reason; empty where there is none.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"replicas": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Replicas are the pods that it wants.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"ready": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Ready counts the pods that are ready.",
+							Default:     0,
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"overview": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Overview is what its pods request and use, as `koordctl top workloads` shows it; absent without pods.",
+							Ref:         ref(v1alpha1.WorkloadOverview{}.OpenAPIModelName()),
+						},
+					},
+					"waitingPod": {
+						SchemaProps: spec.SchemaProps{
+							Description: "WaitingPod is the pod without a node whose explanation the summary has.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"findings": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Findings noticed on the way.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: map[string]interface{}{},
+										Ref:     ref(v1alpha1.Finding{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+					"incomplete": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Incomplete names what could not be seen, and why; empty when the answer is whole.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Default: "",
+										Type:    []string{"string"},
+										Format:  "",
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"workload", "state", "summary", "replicas", "ready"},
+			},
+		},
+		Dependencies: []string{
+			v1.ObjectMeta{}.OpenAPIModelName(), v1alpha1.Finding{}.OpenAPIModelName(), v1alpha1.SourceRef{}.OpenAPIModelName(), v1alpha1.WorkloadOverview{}.OpenAPIModelName()},
 	}
 }
 

@@ -100,13 +100,20 @@ func wait(in Input, out *diagnosticsv1alpha1.JobExplanation) {
 		return
 	}
 	status := &in.Waiting.Status
-	out.WaitingPod, out.Code, out.HeldBy = in.Waiting.Name, status.Code, holders[finding.Code(status.Code)]
-	if out.HeldBy == "" && status.Verdict == diagnosticsv1alpha1.PodUnschedulable {
-		out.HeldBy = byScheduler
-	}
+	out.WaitingPod, out.Code, out.HeldBy = in.Waiting.Name, status.Code, HolderOf(status)
 	out.Summary += ": " + status.Summary
 	out.Findings = status.Findings
 	out.Incomplete = append(out.Incomplete, status.Incomplete...)
+}
+
+// HolderOf is what keeps a pod from running, by its explanation: Kueue, ElasticQuota, PodGroup, or koord-scheduler where no node takes it; empty
+// where it does not wait, or for another reason.
+func HolderOf(status *diagnosticsv1alpha1.PodExplanationStatus) string {
+	holder := holders[finding.Code(status.Code)]
+	if holder == "" && status.Verdict == diagnosticsv1alpha1.PodUnschedulable {
+		return byScheduler
+	}
+	return holder
 }
 
 // queue is where Kueue has a Job; nil where it has nothing to do with it.

@@ -39,6 +39,9 @@ func Waiting(pods []corev1.Pod) *corev1.Pod {
 	})
 }
 
+// CountWaiting is how many of the pods have no node, and have not ended.
+func CountWaiting(pods []corev1.Pod) int { return int(count(pods).Waiting) }
+
 type podState int
 
 const (
