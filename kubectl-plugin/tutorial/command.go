@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -42,6 +43,7 @@ func NewCommand(streams genericiooptions.IOStreams, program string, language fun
 	}
 	cmd.Flags().StringVar(&o.sandbox, "name", state.DefaultName, "Name of the sandbox")
 	_ = cmd.RegisterFlagCompletionFunc("name", completeSandboxes) // fails only for a flag that does not exist
+	cmd.Flags().DurationVar(&o.measure, "measure", defaultMeasure, "Time for which each situation is measured, at least 1s; the longer, the less the slowest requests differ between runs")
 	cmd.Flags().StringVar(&o.page, "page", "", "File to write what the run has shown into, as Markdown")
 	_ = cmd.MarkFlagFilename("page", "md") // as above
 	return cmd
@@ -54,8 +56,12 @@ type options struct {
 	language  func() messages.Language
 	tutorials []func() Tutorial
 	sandbox   string
+	measure   time.Duration
 	page      string
 }
+
+// defaultMeasure keeps a tutorial below ten minutes.
+const defaultMeasure = 20 * time.Second
 
 func (o *options) list() error {
 	rows := [][]string{{"NAME", "DESCRIPTION"}}
@@ -80,12 +86,15 @@ func (o *options) run(ctx context.Context, name string) error {
 	if err := state.ValidateName(o.sandbox); err != nil {
 		return usageError{finding.Wrap(err, finding.InvalidArgument, o.program+" sandbox list")}
 	}
+	if o.measure < time.Second {
+		return usageError{finding.Wrap(fmt.Errorf("--measure %s: must be at least 1s", o.measure), finding.InvalidArgument, o.program+" tutorial "+t.Name+" --measure 1m")}
+	}
 	session, err := Open(ctx, o.program, o.sandbox, t)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(session.Work) }() // a temporary directory
-	session.Out, session.Progress, session.Language = o.Out, o.ErrOut, o.language()
+	session.Out, session.Progress, session.Language, session.MeasureFor = o.Out, o.ErrOut, o.language(), o.measure
 	record, err := session.Play(ctx, t)
 	if o.page != "" {
 		err = errors.Join(err, os.WriteFile(o.page, []byte(Page(record)), 0o644))

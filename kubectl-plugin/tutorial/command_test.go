@@ -42,10 +42,11 @@ func TestATutorialThatCannotRunSaysWhatToDo(t *testing.T) {
 		wantCode finding.Code
 		wantHint string
 	}{
-		"an unknown tutorial": {[]string{"sowing"}, finding.InvalidArgument, "koordctl tutorial"},
-		"a wrong sandbox":     {[]string{"harvest", "--name", "A B"}, finding.InvalidArgument, "koordctl sandbox list"},
-		"no sandbox":          {[]string{"harvest", "--name", "real"}, finding.SandboxNotRunning, "koordctl sandbox up --name real --real-node --nodes 0"},
-		"by its other name":   {[]string{"crop", "--name", "real"}, finding.SandboxNotRunning, "koordctl sandbox up --name real --real-node --nodes 0"},
+		"an unknown tutorial":    {[]string{"sowing"}, finding.InvalidArgument, "koordctl tutorial"},
+		"a wrong sandbox":        {[]string{"harvest", "--name", "A B"}, finding.InvalidArgument, "koordctl sandbox list"},
+		"measured for too short": {[]string{"harvest", "--measure", "10ms"}, finding.InvalidArgument, "koordctl tutorial harvest --measure 1m"},
+		"no sandbox":             {[]string{"harvest", "--name", "real"}, finding.SandboxNotRunning, "koordctl sandbox up --name real --real-node --nodes 0"},
+		"by its other name":      {[]string{"crop", "--name", "real"}, finding.SandboxNotRunning, "koordctl sandbox up --name real --real-node --nodes 0"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -33,6 +33,8 @@ type Session struct {
 	Out, Progress io.Writer
 	// Language of the reader.
 	Language messages.Language
+	// MeasureFor is how long each situation is measured.
+	MeasureFor time.Duration
 
 	record Record
 	undo   []func(context.Context) error

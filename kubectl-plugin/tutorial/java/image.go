@@ -13,7 +13,7 @@ import (
 )
 
 // layout is that of the images: another one makes those that were kept be made anew.
-const layout = "1"
+const layout = "2"
 
 // User that the containers run as: one with a name, for which Java asks.
 const User = "185"
@@ -34,26 +34,27 @@ const modules = "java.base,java.logging,java.management,java.naming,java.net.htt
 
 // Image returns the path of an OCI archive with the runtime and the jars of a directory that Project.Jars returned, whose containers begin
 // with a main class. It is made once, and kept beside the jars. Reference is the image's name, options are those of the virtual machine,
-// for instance those that open packages; JAVA_TOOL_OPTIONS of a pod adds its own.
-func Image(ctx context.Context, jars, class, reference string, options []string) (string, error) {
+// for instance those that open packages; JAVA_TOOL_OPTIONS of a pod adds its own. Programs of this machine are in the image's /bin, by
+// their names, with the libraries that they need.
+func Image(ctx context.Context, jars, class, reference string, options []string, programs ...string) (string, error) {
 	version, err := exec.CommandContext(ctx, "jlink", "--version").Output()
 	if err != nil {
 		return "", fmt.Errorf("jlink --version: %w", err)
 	}
-	sum := sha256.Sum256([]byte(strings.Join(append([]string{layout, modules, string(version), class, reference}, options...), "\n")))
+	sum := sha256.Sum256([]byte(strings.Join(append([]string{layout, modules, string(version), class, reference, strings.Join(programs, ",")}, options...), "\n")))
 	archive := jars + "-image-" + hex.EncodeToString(sum[:6]) + ".tar"
 	if _, err := os.Stat(archive); err == nil {
 		return archive, nil
 	}
 	fresh := archive + ".new"
 	defer func() { _ = os.Remove(fresh) }() // it was renamed, or is of no use
-	if err := writeImage(ctx, jars, class, reference, options, fresh); err != nil {
+	if err := writeImage(ctx, jars, class, reference, options, programs, fresh); err != nil {
 		return "", err
 	}
 	return archive, os.Rename(fresh, archive)
 }
 
-func writeImage(ctx context.Context, jars, class, reference string, options []string, archive string) error {
+func writeImage(ctx context.Context, jars, class, reference string, options, programs []string, archive string) error {
 	work, err := os.MkdirTemp(filepath.Dir(archive), "image-")
 	if err != nil {
 		return err
@@ -63,9 +64,13 @@ func writeImage(ctx context.Context, jars, class, reference string, options []st
 	if err := run(ctx, work, "jlink", "--output", runtime, "--add-modules", modules, "--strip-debug", "--no-man-pages", "--no-header-files"); err != nil {
 		return fmt.Errorf("make a Java runtime: %w", err)
 	}
-	libraries, err := librariesOf(runtime)
+	paths, err := find(programs)
 	if err != nil {
-		return fmt.Errorf("find the libraries of the Java runtime: %w", err)
+		return err
+	}
+	libraries, err := librariesOf(runtime, paths...)
+	if err != nil {
+		return fmt.Errorf("find the libraries of the Java runtime and of programs: %w", err)
 	}
 	system := layer{
 		{name: "tmp", mode: 0o1777, directory: true},
@@ -74,6 +79,9 @@ func writeImage(ctx context.Context, jars, class, reference string, options []st
 	}
 	for _, path := range libraries {
 		system = append(system, entry{name: strings.TrimPrefix(path, "/"), mode: 0o555, path: path})
+	}
+	for i, path := range paths {
+		system = append(system, entry{name: "bin/" + programs[i], mode: 0o555, path: path})
 	}
 	javaLayer, err := tree(runtime, HomeInImage)
 	if err != nil {
@@ -85,9 +93,24 @@ func writeImage(ctx context.Context, jars, class, reference string, options []st
 	}
 	return writeArchive(archive, reference, configuration{
 		Entrypoint: []string{HomeInImage + "/bin/java", "-cp", JarsInImage + "/*", class},
-		Env:        []string{"JAVA_HOME=" + HomeInImage, "PATH=" + HomeInImage + "/bin", "JDK_JAVA_OPTIONS=" + strings.Join(options, " ")},
+		Env:        []string{"JAVA_HOME=" + HomeInImage, "PATH=" + HomeInImage + "/bin:/bin", "JDK_JAVA_OPTIONS=" + strings.Join(options, " ")},
 		User:       User + ":0", WorkingDir: "/tmp",
 	}, []layer{slices.Concat(system, javaLayer), jarLayer})
+}
+
+// find returns the paths of programs, those of links being the files that they lead to.
+func find(programs []string) ([]string, error) {
+	paths := make([]string, len(programs))
+	for i, name := range programs {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			return nil, err
+		}
+		if paths[i], err = filepath.EvalSymlinks(path); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
 }
 
 // tree is a layer with the files of a directory, at a path of the image.

@@ -23,8 +23,8 @@ var loadedLater = []string{"libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.
 // graphical are libraries of the runtime that draw, which no engine does; what they need is left out.
 var graphical = []string{"libawt_xawt.so", "libsplashscreen.so", "libjawt.so", "libfontmanager.so", "libfreetype.so", "liblcms.so", "libjsound.so", "libjavajpeg.so", "libmlib_image.so"}
 
-// librariesOf a runtime: the files of this machine that its programs and libraries need, the dynamic linker among them.
-func librariesOf(runtime string) ([]string, error) {
+// librariesOf a runtime and of programs: the files of this machine that they need, the dynamic linker among them.
+func librariesOf(runtime string, programs ...string) ([]string, error) {
 	own, needed := map[string]bool{}, slices.Clone(loadedLater)
 	var found []string
 	err := filepath.WalkDir(runtime, func(path string, d fs.DirEntry, err error) error {
@@ -41,6 +41,13 @@ func librariesOf(runtime string) ([]string, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, program := range programs {
+		_, names, err := linkage(program)
+		if err != nil {
+			return nil, err
+		}
+		needed = append(needed, names...)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no program in %q is linked dynamically", runtime)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,8 +21,6 @@ import (
 const (
 	// mostPercent may services and batch pods use together, beside what else runs on the machine.
 	mostPercent = 65
-	// leastPercent is left to batch pods in any case.
-	leastPercent = 20
 	// ownPercent is about what the sandbox itself uses, which is no reason to raise the threshold.
 	ownPercent = 20
 	// lookFor is how long the machine is looked at.
@@ -38,9 +37,16 @@ func (s *Service) Prepare(ctx context.Context, t *tutorial.Session, others ...st
 		return err
 	}
 	const threshold = "resource-threshold-config.clusterStrategy."
-	if _, err := t.Koordctl(ctx, "config", "set", fmt.Sprintf("colocation-config.cpuReclaimThresholdPercent=%d", mostPercent+s.other),
-		fmt.Sprintf(threshold+"cpuSuppressThresholdPercent=%d", min(mostPercent+s.other, 100)), fmt.Sprintf(threshold+"cpuSuppressMinPercent=%d", leastPercent),
-		threshold+"cpuSuppressPolicy=cfsQuota", "--yes"); err != nil {
+	settings := []string{
+		fmt.Sprintf("colocation-config.cpuReclaimThresholdPercent=%d", mostPercent+s.other),
+		fmt.Sprintf(threshold+"cpuSuppressThresholdPercent=%d", min(mostPercent+s.other, 100)),
+		fmt.Sprintf(threshold+"cpuSuppressMinPercent=%d", s.LeastPercent),
+		threshold + "cpuSuppressPolicy=cfsQuota",
+	}
+	if s.Yields {
+		settings = append(settings, "resource-qos-config.clusterStrategy.beClass.cpuQOS.enable=true")
+	}
+	if _, err := t.Koordctl(ctx, slices.Concat([]string{"config", "set"}, settings, []string{"--yes"})...); err != nil {
 		return err
 	}
 	_, err := t.Kubectl(ctx, "annotate", "node", t.Node.Name, "--overwrite", extension.AnnotationCustomUsageThresholds+`={"usageThresholds":{"cpu":0}}`)

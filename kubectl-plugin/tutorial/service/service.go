@@ -29,6 +29,10 @@ const StartWithin = 5 * time.Minute
 type Service struct {
 	// Namespace of the tutorial.
 	Namespace string
+	// LeastPercent of the node's CPU is left to batch pods in any case.
+	LeastPercent int
+	// Yields has batch pods yield each CPU to whatever else wants it (cpu.idle).
+	Yields bool
 	// Offer is the batch-cpu of the node when it was last looked at, in thousandths of a core.
 	Offer int64
 	// Full is true where other programs kept the machine so busy that the offer could not follow.

@@ -10,11 +10,8 @@ import (
 	"koordinator.sh/koord/sandbox/workload"
 )
 
-// How long each situation is measured, after the time in which caches fill.
-const (
-	measured = 20 * time.Second
-	warmUp   = 4 * time.Second
-)
+// warmUp is the time in which caches fill, before a situation is measured.
+const warmUp = 4 * time.Second
 
 // Situation is what was measured of the service and the machine while an engine did something.
 type Situation struct {
@@ -35,7 +32,7 @@ type Count func(context.Context) (int64, error)
 
 // Measure sends requests to the service at a rate, and says what was seen meanwhile. count is nil where no engine runs.
 func (s *Service) Measure(ctx context.Context, t *tutorial.Session, name string, rate float64, count Count) (Situation, error) {
-	t.Tell("sending %g requests per second for %s", rate, warmUp+measured)
+	t.Tell("sending %g requests per second for %s", rate, warmUp+t.MeasureFor)
 	got := Situation{Name: name, Rate: rate}
 	if count == nil {
 		count = func(context.Context) (int64, error) { return 0, nil }
@@ -55,7 +52,7 @@ func (s *Service) Measure(ctx context.Context, t *tutorial.Session, name string,
 	if err != nil {
 		return got, err
 	}
-	took, err := s.send(ctx, t, rate, measured)
+	took, err := s.send(ctx, t, rate, t.MeasureFor)
 	if err != nil {
 		return got, err
 	}

@@ -3,9 +3,6 @@ package spark
 import (
 	"context"
 	_ "embed" // what is downloaded, how it is verified, and the classes beside it
-	"fmt"
-	"path/filepath"
-	"strings"
 
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/kubectl-plugin/tutorial/java"
@@ -61,23 +58,5 @@ func (s *story) importImage(ctx context.Context, t *tutorial.Session) error {
 		return err
 	}
 	t.Show("ctr --namespace k8s.io images import spark.tar", "saved "+Image)
-	return nil
-}
-
-// spark-submit is a script around this class, which the jars have.
-func (s *story) sparkSubmit(ctx context.Context, t *tutorial.Session, args ...string) error {
-	command := append(options(), "-cp", filepath.Join(s.jars, "*"), "org.apache.spark.deploy.SparkSubmit")
-	if _, err := t.Run(ctx, "java", "", append(command, args...)...); err != nil {
-		return fmt.Errorf("submit the application: %w", err)
-	}
-	line := "spark-submit"
-	for i, arg := range args {
-		separator := " "
-		if strings.HasPrefix(arg, "--") || i == len(args)-1 {
-			separator = " \\\n  "
-		}
-		line += separator + arg
-	}
-	t.Show(line, "")
 	return nil
 }

@@ -11,24 +11,25 @@ const Namespace = "spark-tutorial"
 
 // New returns the tutorial, to be run once.
 func New() tutorial.Tutorial {
-	s := &story{Service: service.Service{Namespace: Namespace}}
+	s := &story{Service: service.Service{Namespace: Namespace, LeastPercent: 10, Yields: true}}
 	return tutorial.Tutorial{
 		Name: "spark", Title: "Spark on what services leave", Programs: java.Programs,
 		Short: "Spark counts words with what a service leaves, and gives way when it needs more",
-		Intro: `A service rarely uses what it requests. Here a real Spark 4.0.1, with a driver and executors in pods of their own, counts words
-with the rest of the node; nothing of it is simulated. The service answers requests of 5 ms of CPU time each, and what counts for it is how
+		Intro: `A service rarely uses what it requests. Here a real Spark 4.0.1, which spark-operator 2.5.2 submits, with a driver and executors in
+pods of their own, counts words with the rest of the node; nothing of it is simulated. The service answers requests of 5 ms of CPU time each, and what counts for it is how
 long the slowest hundredth of them takes (p99). We look at it alone, with Spark beside it, when three times as many requests come, and
 afterwards.
 
-It takes about eight minutes, and the first time a JDK 17, Maven and 150 MB from Maven Central, which are verified and cached. Nothing is
+It takes about eight minutes, what ` + "`make spark-operator`" + ` builds, and the first time a JDK 17, Maven and 150 MB from Maven Central, which are verified and cached. Nothing is
 pushed to or pulled from a registry: the image is made of the JDK and the jars on this machine, and imported into the node's containerd.
 For figures like these nothing else should run on the machine.`,
 		Steps: []tutorial.Step{
 			{
 				Title: "Prepare the node",
 				Text: `The image of Spark is built and imported. What is free of the node up to 65 percent of its CPU is offered to batch pods, and
-the agent holds them back above it, by a quota of CPU time: a machine of few CPUs has none to take from them. A fifth of the CPU is left to
-them in any case. The scheduler takes the node however much of it is used, because there is no other.`,
+the agent holds them back above it, by a quota of CPU time: a machine of few CPUs has none to take from them. A tenth of the CPU is left to them in
+any case, and they yield each CPU to whatever else wants it (cpu.idle). The scheduler takes the node however much of it is used, because there is no
+other.`,
 				Do: s.prepare, Seen: s.SeenAround,
 			},
 			{
@@ -45,10 +46,11 @@ uses, and what services use: not what they request. Each line below is a number 
 			},
 			{
 				Title: "Spark becomes a batch job",
-				Text: `A ClusterColocationProfile selects the pods of Spark by the label that Spark gives all of them, and makes them batch pods
-of QoS class BE. Spark itself knows nothing of it: the driver asks the API server for executors as it always does, and the webhook of
-koord-manager turns their cpu and memory into batch-cpu and batch-memory. The driver is on the network of the node, because the API server
-of a sandbox listens on loopback.`,
+				Text: `A ClusterColocationProfile selects the pods of Spark by the label that spark-operator gives all of them, and makes them
+batch pods of QoS class BE. The operator and Spark know nothing of it: the operator runs spark-submit for each SparkApplication, the driver
+asks the API server for executors as it always does, and the webhook of koord-manager turns their cpu and memory into batch-cpu and
+batch-memory. The operator runs on this machine beside the sandbox, and the driver is on the network of the node, because the API server of a
+sandbox listens on loopback.`,
 				Do: s.submit, Seen: s.seenSubmitted, Holds: s.isBatch,
 			},
 			{

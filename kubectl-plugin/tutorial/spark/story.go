@@ -16,6 +16,8 @@ type story struct {
 	service.Service
 	// jars is the directory with Spark.
 	jars string
+	// operator submits the application.
+	operator operator
 	// offerBefore is what the node offered before that changed, in thousandths of a core.
 	offerBefore int64
 	driver      *corev1.Pod
@@ -24,11 +26,14 @@ type story struct {
 	together, raised, lowered service.Situation
 }
 
-func (s *story) prepare(ctx context.Context, t *tutorial.Session) error {
+func (s *story) prepare(ctx context.Context, t *tutorial.Session) (err error) {
+	if s.operator, err = findOperator(t.KoordctlPath); err != nil {
+		return err
+	}
 	if err := s.importImage(ctx, t); err != nil {
 		return err
 	}
-	return s.Prepare(ctx, t, "clustercolocationprofile/spark-tutorial")
+	return s.Prepare(ctx, t, append([]string{"clustercolocationprofile/spark-tutorial"}, definitions...)...)
 }
 
 // needed is the batch-cpu that Spark's pods request together, in thousandths of a core.

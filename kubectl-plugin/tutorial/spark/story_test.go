@@ -1,10 +1,13 @@
 package spark
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"koordinator.sh/koord/kubectl-plugin/tutorial"
+	"github.com/google/go-cmp/cmp"
+
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
@@ -38,13 +41,33 @@ func TestTheOfferMustShrink(t *testing.T) {
 
 // TestSparkIsToldWhereEverythingIs: the driver reaches the API server by loopback, and pulls nothing.
 func TestSparkIsToldWhereEverythingIs(t *testing.T) {
-	line := strings.Join((&story{}).arguments(&tutorial.Session{Server: "https://127.0.0.1:6443"}, "/work/driver.yaml"), " ")
+	got := applicationFor("https://127.0.0.1:6443")
 	for _, want := range []string{
-		"--master k8s://https://127.0.0.1:6443 --deploy-mode cluster", "spark.kubernetes.driver.master=https://127.0.0.1:6443",
-		"podTemplateFile=driver.yaml", "image.pullPolicy=Never", "spark.executor.instances=2",
+		"image: " + Image + "\n", "imagePullPolicy: Never", "instances: 2", "spark.kubernetes.driver.master: https://127.0.0.1:6443", "hostNetwork: true",
 	} {
-		if !strings.Contains(line, want) {
-			t.Errorf("the arguments lack %q: %s", want, line)
+		if !strings.Contains(got, want) {
+			t.Errorf("the application lacks %q:\n%s", want, got)
 		}
+	}
+}
+
+func TestOnlyDefinitionsOfTheOperatorAreApplied(t *testing.T) {
+	const manifests = "kind: Namespace\nmetadata: {name: spark-operator}\n---\nkind: CustomResourceDefinition\nmetadata: {name: a}\n---\n" +
+		"kind: Deployment\n---\nkind: CustomResourceDefinition\nmetadata: {name: b}\n"
+	got, err := definitionsOf(strings.NewReader(manifests))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "---\nkind: CustomResourceDefinition\nmetadata: {name: a}\n---\nkind: CustomResourceDefinition\nmetadata: {name: b}\n"
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("definitions (-want +got):\n%s", diff)
+	}
+}
+
+func TestWithoutAnOperatorTheTutorialSaysHowToBuildIt(t *testing.T) {
+	_, err := findOperator(filepath.Join(t.TempDir(), "koordctl"))
+	coded, ok := finding.From(err)
+	if !ok || coded.Hint != "make spark-operator" {
+		t.Errorf("findOperator = %v, want the hint to build it", err)
 	}
 }

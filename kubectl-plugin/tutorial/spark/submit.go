@@ -5,12 +5,11 @@ import (
 	_ "embed" // the manifests
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
@@ -18,8 +17,8 @@ import (
 //go:embed profile.yaml
 var profile string
 
-//go:embed driver.yaml
-var driverTemplate []byte
+//go:embed application.yaml
+var application string
 
 // executors that the driver asks for.
 const executors = 2
@@ -29,18 +28,19 @@ func (s *story) submit(ctx context.Context, t *tutorial.Session) error {
 	if err := t.Apply(ctx, profile); err != nil {
 		return err
 	}
-	template := filepath.Join(t.Work, "driver.yaml")
-	if err := os.WriteFile(template, driverTemplate, 0o600); err != nil {
+	if err := s.operator.install(ctx, t); err != nil {
 		return err
 	}
-	t.Show("cat driver.yaml", string(driverTemplate))
-	if err := s.sparkSubmit(ctx, t, s.arguments(t, template)...); err != nil {
+	if err := s.operator.start(t, s.jars); err != nil {
+		return err
+	}
+	if err := t.Apply(ctx, applicationFor(t.Server)); err != nil {
 		return err
 	}
 	if err := t.Await(ctx, "the driver and its executors to run", service.StartWithin, s.sparkRuns(t)); err != nil {
 		return err
 	}
-	if _, err := t.Kubectl(ctx, "get", "pods", "-n", Namespace, "-L", "spark-role,"+extension.LabelPodQoS); err != nil {
+	if _, err := t.Kubectl(ctx, "get", "sparkapplications,pods", "-n", Namespace); err != nil {
 		return err
 	}
 	executor := s.executors[0].Name
@@ -52,27 +52,10 @@ func (s *story) submit(ctx context.Context, t *tutorial.Session) error {
 	return err
 }
 
-// arguments of spark-submit. The sizes are small, because the node may be: what Spark may use beyond its requests, the agent decides.
-func (s *story) arguments(t *tutorial.Session, template string) []string {
-	args := []string{"--master", "k8s://" + t.Server, "--deploy-mode", "cluster", "--name", "words", "--class", "Words"}
-	for _, setting := range []string{
-		"spark.kubernetes.namespace=" + Namespace,
-		"spark.kubernetes.container.image=" + Image,
-		"spark.kubernetes.container.image.pullPolicy=Never",
-		"spark.kubernetes.driver.master=" + t.Server,
-		"spark.kubernetes.driver.podTemplateFile=" + filepath.Base(template),
-		"spark.kubernetes.authenticate.driver.serviceAccountName=spark",
-		"spark.kubernetes.submission.waitAppCompletion=false",
-		fmt.Sprintf("spark.executor.instances=%d", executors),
-		"spark.kubernetes.driver.request.cores=20m", "spark.kubernetes.executor.request.cores=50m",
-		"spark.driver.memory=512m", "spark.executor.memory=512m",
-		"spark.kubernetes.driverEnv.SPARK_LOCAL_HOSTNAME=localhost",
-		"spark.kubernetes.driverEnv.JAVA_TOOL_OPTIONS=-Xmx512m", "spark.executorEnv.JAVA_TOOL_OPTIONS=-Xmx512m",
-		"spark.ui.enabled=false", "spark.log.level=WARN",
-	} {
-		args = append(args, "--conf", setting)
-	}
-	return append(args, "local:///opt/jars/tutorial.jar")
+// applicationFor is the application on a sandbox. The sizes are small, because the node may be: what Spark may use beyond its requests, the
+// agent decides.
+func applicationFor(server string) string {
+	return strings.NewReplacer("IMAGE", Image, "EXECUTORS", strconv.Itoa(executors), "SERVER", server).Replace(application)
 }
 
 // sparkRuns finds the pods of Spark, which must be ready.
@@ -93,7 +76,7 @@ func (s *story) sparkRuns(t *tutorial.Session) func(context.Context) error {
 		}
 		switch {
 		case s.driver == nil:
-			return errors.New("there is no driver")
+			return s.notSubmitted(ctx, t)
 		case s.driver.Status.Phase == corev1.PodFailed:
 			logs, _ := t.Run(ctx, t.KubectlPath, "", "logs", "-n", Namespace, s.driver.Name, "--tail=20") // the failure says enough
 			return fmt.Errorf("the driver has failed: %s", logs)
@@ -102,6 +85,22 @@ func (s *story) sparkRuns(t *tutorial.Session) func(context.Context) error {
 		}
 		return nil
 	}
+}
+
+// notSubmitted says why there is no driver, as far as the operator does.
+func (s *story) notSubmitted(ctx context.Context, t *tutorial.Session) error {
+	var application struct {
+		Status struct {
+			ApplicationState struct{ ErrorMessage string }
+		}
+	}
+	if err := t.Ask(ctx, &application, "get", "sparkapplication", "words", "-n", Namespace, "-o", "json"); err != nil {
+		return err
+	}
+	if why := application.Status.ApplicationState.ErrorMessage; why != "" {
+		return fmt.Errorf("spark-operator: %s", why)
+	}
+	return errors.New("there is no driver")
 }
 
 func (s *story) seenSubmitted() string {

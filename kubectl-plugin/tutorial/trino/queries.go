@@ -2,6 +2,7 @@ package trino
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -101,6 +102,16 @@ func (q *queries) running() (ids []string) {
 	return ids
 }
 
+// refused is how many queries found no worker to begin on.
+func (q *queries) refused() (n int) {
+	for _, query := range q.past() {
+		if errors.Is(query.Err, noWorker) {
+			n++
+		}
+	}
+	return n
+}
+
 // past are the queries that have ended, the first one first.
 func (q *queries) past() []ended {
 	q.mutex.Lock()
@@ -108,9 +119,12 @@ func (q *queries) past() []ended {
 	return append([]ended(nil), q.ended...)
 }
 
-// same returns an error unless all queries that have ended had the same answer.
+// same returns an error unless all queries that have ended had the same answer, but for those that found no worker to begin on.
 func (q *queries) same(answer string) error {
 	for _, query := range q.past() {
+		if errors.Is(query.Err, noWorker) {
+			continue
+		}
 		if query.Err != nil {
 			return query.Err
 		}

@@ -2,6 +2,7 @@ package trino
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"koordinator.sh/koord/test/eventually"
@@ -32,7 +33,10 @@ func TestAnswersMustBeTheSame(t *testing.T) {
 		"one":            {[]ended{{Answer: "a"}}, true},
 		"the same":       {[]ended{{Answer: "a"}, {Answer: "a"}}, true},
 		"another answer": {[]ended{{Answer: "a"}, {Answer: "a"}, {Answer: "b"}}, false},
-		"a failure":      {[]ended{{Answer: "a"}, {Err: errors.New("node is gone")}}, false},
+		"one that found no worker": {[]ended{
+			{Err: fmt.Errorf("query 1: %w: No nodes available to run query", noWorker)}, {Answer: "a"},
+		}, true},
+		"a failure": {[]ended{{Answer: "a"}, {Err: errors.New("node is gone")}}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,10 @@ import (
 	"koordinator.sh/koord/test/sandboxtest"
 )
 
-var update = flag.Bool("update", false, "write docs/tutorials from this run")
+var (
+	update  = flag.Bool("update", false, "write docs/tutorials from this run")
+	measure = flag.Duration("measure", 20*time.Second, "time for which each situation is measured")
+)
 
 // pages is where -update writes to.
 const pages = "../../../docs/tutorials"
@@ -39,6 +42,7 @@ func TestTutorials(t *testing.T) {
 	sandbox := start(t)
 	for name, wants := range map[string][]string{
 		"spark": {"words-", "-driver", "-exec-2", "koord-scheduler koord-batch", "kubernetes.io/batch-cpu", "tasks a second", "| with Spark | 150 |"},
+		"yarn":  {"availableVirtualCores", "hadoop-yarn", "container_", "Containers of yarn", "BECPUEvict", "SUCCEEDED", "| with YARN | 150 |"},
 		"trino": {"trino-worker-", "SHUTTING_DOWN", "elasticWorkers.enabled=true", "thousand rows a second", "| with Trino | 150 |"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +74,7 @@ func run(t *testing.T, sandbox *sandboxtest.Sandbox, name string) string {
 		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-downWithin))
 		defer cancel()
 	}
-	result, err := sandbox.Koordctl(ctx, "tutorial", name, "--name", sandbox.Name, "--page", written)
+	result, err := sandbox.Koordctl(ctx, "tutorial", name, "--name", sandbox.Name, "--page", written, "--measure", measure.String())
 	if err != nil || result.Code != 0 {
 		t.Fatalf("koordctl tutorial %s: %v, exit code %d\n%s\n%s", name, err, result.Code, result.Stdout, result.Stderr)
 	}

@@ -1,19 +1,13 @@
 package yarn
 
 import (
-	_ "embed" // what is downloaded, and how it is verified
+	_ "embed" // the application
 
-	"koordinator.sh/koord/kubectl-plugin/tutorial/java"
+	"koordinator.sh/koord/kubectl-plugin/tutorial/yarn"
 )
-
-//go:embed pom.xml
-var pom []byte
-
-//go:embed checksums.txt
-var checksums []byte
 
 //go:embed java/Job.java
 var job []byte
 
 // project is Hadoop with what it needs, and Job.
-var project = java.Project{Name: "yarn", POM: pom, Checksums: checksums, Sources: map[string][]byte{"Job.java": job}}
+var project = yarn.Hadoop(map[string][]byte{"Job.java": job})
