@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"koordinator.sh/koord/test/sandboxtest"
 )
 
 // component returns the process id of one of the sandbox's components.
@@ -37,9 +39,7 @@ func component(t *testing.T, name string) int {
 func TestAnAPIServerThatHangs(t *testing.T) {
 	term := startTUI(t, 120, 40)
 	pid := component(t, "kube-apiserver")
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	sandboxtest.Pause(t, pid)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // going on twice is harmless
 	term.sees("stale,", "sim-0001")
 	term.sees("data of", "the API server cannot be reached", "KOORD0001", "sim-0001")

@@ -119,13 +119,18 @@ func (a *autoscaling) resizeByManager(t *testing.T) {
 		t.Fatal("the sandbox has no koord-manager")
 	}
 	pid := status.Components[at].PID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	sandboxtest.Pause(t, pid)
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it ends with the sandbox
-	startProcess(t, a.Program("koord-manager"), "--kubeconfig="+filepath.Join(a.Directory(), "kubeconfig"),
-		"--metrics-bind-address=0", "--health-probe-bind-address=0", "--webhook-port=0",
-		"--diagnostics-bind-address=127.0.0.1", "--diagnostics-port="+strconv.Itoa(freeport.Next(t)), "--recommender-apply")
+	a.runManager(t, "--recommender-apply")
+}
+
+// runManager runs a koord-manager with further flags, without webhooks.
+func (r *rig) runManager(t *testing.T, flags ...string) {
+	t.Helper()
+	startProcess(t, r.Program("koord-manager"), append([]string{
+		"--kubeconfig=" + filepath.Join(r.Directory(), "kubeconfig"), "--metrics-bind-address=0", "--health-probe-bind-address=0", "--webhook-port=0",
+		"--diagnostics-bind-address=127.0.0.1", "--diagnostics-port=" + strconv.Itoa(freeport.Next(t)),
+	}, flags...)...)
 }
 
 // service creates a Deployment, and a Recommendation that is applied and according to which each pod needs half a core and 3.5 GiB.

@@ -137,10 +137,11 @@ func TestCheckNamesABrokenBundle(t *testing.T) {
 	suspend(t)
 	configurations := client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	patch := fmt.Sprintf(`[{"op":"replace","path":"/webhooks/0/clientConfig/caBundle","value":%q}]`, base64.StdEncoding.EncodeToString(damaged(t)))
-	if _, err := configurations.Patch(t.Context(), "koordinator-admission", types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	sandboxtest.Eventually(t, patience, func() error { // koordctl reads what the API server has in its cache, which is a moment old
+	// The API server may still carry out what the manager asked for last, and koordctl reads what the API server has in its cache.
+	sandboxtest.Eventually(t, patience, func() error {
+		if _, err := configurations.Patch(t.Context(), "koordinator-admission", types.JSONPatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			return err
+		}
 		result, err := shared.Koordctl(t.Context(), "check", "webhook", "--fail-on", "error", "-o", "short")
 		if err != nil {
 			return err

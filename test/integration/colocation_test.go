@@ -77,10 +77,13 @@ func TestTopNodesShowsEveryNodeWithItsState(t *testing.T) {
 
 // TestTheManagerListsNodesAsTheirObjectsSay: `top nodes` of all nodes is koord-manager's answer, -o json is read from the objects.
 func TestTheManagerListsNodesAsTheirObjectsSay(t *testing.T) {
-	asked := koordctl(t, 0, "top", "nodes", "-v=6")
-	if !strings.Contains(asked.Stderr, "/nodeoverviews") || strings.Contains(asked.Stderr, "/nodemetrics") {
-		t.Errorf("koord-manager was not asked, or not alone:\n%s", asked.Stderr)
-	}
+	sandboxtest.Eventually(t, patience, func() error { // the API server asks a manager that was away when it has found that it is back
+		asked := koordctl(t, 0, "top", "nodes", "-v=6")
+		if !strings.Contains(asked.Stderr, "/nodeoverviews") || strings.Contains(asked.Stderr, "/nodemetrics") {
+			return fmt.Errorf("koord-manager was not asked, or not alone:\n%s", asked.Stderr)
+		}
+		return nil
+	})
 	sandboxtest.Eventually(t, patience, func() error {
 		var list diagnosticsv1alpha1.NodeOverviewList
 		if err := json.Unmarshal([]byte(kubectl(t, "", "get", "nodeoverviews", "-o", "json").Stdout), &list); err != nil {

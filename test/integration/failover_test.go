@@ -71,7 +71,7 @@ func TestALeaderThatWasStoppedDoesNoHarm(t *testing.T) {
 		return nil
 	})
 	zombie := first.process()
-	zombie.signal(t, syscall.SIGSTOP)
+	sandboxtest.Pause(t, zombie.command.Process.Pid)
 	middle.stall()
 	leads(t, second)
 	decided(t, queue, fmt.Sprintf("queued-%02d", queued-1))

@@ -65,9 +65,7 @@ func kill(t *testing.T, name string) {
 func pause(t *testing.T, name string) (resume func()) {
 	t.Helper()
 	pid := componentOf(t, name).PID
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	sandboxtest.Pause(t, pid)
 	resume = sync.OnceFunc(func() {
 		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 			t.Errorf("continue %s: %v", name, err)

@@ -236,6 +236,7 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 	slos, nodes, events := follow(t, sloResource, ""), follow(t, nodeResource, ""), follow(t, eventResource, systemNamespace)
 	toldBefore := told(t, events)
 
+	awaitAdmission(t)
 	if err := editConfiguration(t.Context(), garbled()); !apierrors.IsForbidden(err) {
 		t.Errorf("garbage is admitted while the manager is there: %v", err)
 	}
@@ -274,6 +275,7 @@ func TestAConfigurationThatIsGarbageOrGone(t *testing.T) {
 		remove := func() error {
 			return client.CoreV1().ConfigMaps(systemNamespace).Delete(t.Context(), configName, metav1.DeleteOptions{})
 		}
+		awaitAdmission(t)
 		if err := remove(); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "KOORD0217") {
 			t.Errorf("deleted while the manager is there: %v; want that it is refused with KOORD0217", err)
 		}

@@ -121,9 +121,7 @@ func suspend(t *testing.T) (replace func()) {
 	if before.PID <= 0 {
 		t.Fatalf("the sandbox's manager is %s", before.Phase)
 	}
-	if err := syscall.Kill(before.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	sandboxtest.Pause(t, before.PID)
 	replace = sync.OnceFunc(func() {
 		if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
 			t.Errorf("kill the sandbox's manager: %v", err)

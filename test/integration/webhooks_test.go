@@ -145,7 +145,8 @@ func learn(t *testing.T, cases []admissionCase) {
 	}
 }
 
-// awaitAdmission waits until the manager has registered itself.
+// awaitAdmission waits until the manager has registered itself and reviews what is sent to the API server, which admits it where
+// the manager has not come back yet.
 func awaitAdmission(t *testing.T) {
 	t.Helper()
 	sandboxtest.Eventually(t, patience, func() error {
@@ -156,8 +157,14 @@ func awaitAdmission(t *testing.T) {
 		if len(configuration.Webhooks) == 0 {
 			return fmt.Errorf("%d webhooks", len(configuration.Webhooks))
 		}
-		_, err = client.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{})
-		return err
+		if _, err = client.AdmissionregistrationV1().MutatingAdmissionPolicies().Get(t.Context(), policy.Name, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		garbage := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: systemNamespace, Name: configName}, Data: garbled()}
+		if _, err = client.CoreV1().ConfigMaps(systemNamespace).Create(t.Context(), garbage, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}); !apierrors.IsForbidden(err) {
+			return fmt.Errorf("the manager does not review: %v", err)
+		}
+		return nil
 	})
 }
 
