@@ -154,6 +154,13 @@ func (a *arranged) Workloads(ctx context.Context, q source.WorkloadQuery) (*diag
 	return list, err
 }
 
+func (a *arranged) ExplainWorkload(ctx context.Context, kind source.Kind, namespace, name string) (*diagnostics.WorkloadExplanation, error) {
+	if a.lost(source.KindWorkload, namespace+"/"+kind.Name+"/"+name) != nil {
+		return nil, notFound(kind, name)
+	}
+	return a.Source.ExplainWorkload(ctx, kind, namespace, name)
+}
+
 func (a *arranged) ExplainNode(ctx context.Context, name string, spec diagnostics.NodeExplanationSpec) (*diagnostics.NodeExplanation, error) {
 	if err := a.lost(source.KindNode, name); err != nil {
 		return nil, err

@@ -97,6 +97,11 @@ func (c *counting) Workloads(ctx context.Context, q source.WorkloadQuery) (*diag
 	return c.Source.Workloads(ctx, q)
 }
 
+func (c *counting) ExplainWorkload(ctx context.Context, kind source.Kind, namespace, name string) (*diagnostics.WorkloadExplanation, error) {
+	c.asked.Add(1)
+	return c.Source.ExplainWorkload(ctx, kind, namespace, name)
+}
+
 func (c *counting) PodTimeline(ctx context.Context, namespace, name string) (*diagnostics.PodTimeline, error) {
 	c.asked.Add(1)
 	return c.Source.PodTimeline(ctx, namespace, name)

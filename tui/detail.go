@@ -155,7 +155,8 @@ func objectOf(ctx context.Context, src source.Source, about object, subject *sub
 	if !ok {
 		return subject.explanation(ctx, src, about)
 	}
-	u, err := reader.Object(ctx, about.kind, about.namespace, about.name)
+	kind, name := about.served()
+	u, err := reader.Object(ctx, kind, about.namespace, name)
 	if coded, ok := finding.From(err); ok && coded.Code == finding.NotFound {
 		// A gang that its pods describe themselves has no object.
 		if found, incomplete, err := subject.explanation(ctx, src, about); err == nil {

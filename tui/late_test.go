@@ -22,6 +22,7 @@ var others = map[source.Kind]object{
 	source.KindReservation: reservationObject("nightly"),
 	source.KindWorkers:     workersObject("analytics", "spark"),
 	source.KindDevice:      deviceObject("node-0009"),
+	source.KindWorkload:    workloadObject("kube-system", "daemonset/node-agent"),
 }
 
 // otherForecast is what a second page of a forecast can be about.

@@ -47,6 +47,8 @@ type Model struct {
 	quotaNames func() []string
 	// gangNames are the gangs that were listed last, as NAMESPACE/NAME.
 	gangNames func() []string
+	// workloadNames are the workloads that were listed last, as NAMESPACE/KIND/NAME.
+	workloadNames func() []string
 	// workersNames are the ElasticWorkers that were listed last, as NAMESPACE/NAME.
 	workersNames func() []string
 	// deviceNames are the nodes whose devices were listed last.

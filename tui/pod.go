@@ -23,7 +23,7 @@ func podScreen(m *Model) *screen {
 	return &screen{
 		name: podName,
 		doc:  "One pod: why it is pending and what would help, or why it runs where it runs",
-		commands: []command{{name: "explain", aliases: []string{"x", "pod"}, args: "NAMESPACE/POD", help: "explain why a pod is pending, or its placement",
+		commands: []command{{name: "explain", aliases: []string{"x", "pod"}, args: "NAMESPACE/POD", help: "explain why a pod waits or runs: or KIND NAME",
 			complete: (*Model).podNames, run: (*Model).commandExplain}},
 		keys: []action{
 			bind(groupView, true, "n", "node", d.openNode, "n"),
@@ -42,9 +42,8 @@ func podScreen(m *Model) *screen {
 }
 
 func (m *Model) commandExplain(args string) tea.Cmd {
-	args = strings.TrimSpace(strings.TrimPrefix(args, "pod "))
-	if node, ok := strings.CutPrefix(args, "node "); ok {
-		return m.commandNode(strings.TrimSpace(node))
+	if kind, name, two := strings.Cut(args, " "); two {
+		return m.explainOfKind(kind, strings.TrimSpace(name))
 	}
 	about := m.objectCalled(source.KindPod, args)
 	if about.name == "" {

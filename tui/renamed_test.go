@@ -141,6 +141,11 @@ func (n *renamed) Workloads(ctx context.Context, q source.WorkloadQuery) (*diagn
 	return other(n, a, err)
 }
 
+func (n *renamed) ExplainWorkload(ctx context.Context, kind source.Kind, namespace, name string) (*diagnostics.WorkloadExplanation, error) {
+	a, err := n.Source.ExplainWorkload(ctx, kind, n.from.Replace(namespace), n.from.Replace(name))
+	return other(n, a, err)
+}
+
 func (n *renamed) PodTimeline(ctx context.Context, namespace, name string) (*diagnostics.PodTimeline, error) {
 	a, err := n.Source.PodTimeline(ctx, n.from.Replace(namespace), n.from.Replace(name))
 	return other(n, a, err)

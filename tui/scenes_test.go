@@ -35,6 +35,16 @@ var scenes = map[string]func(testing.TB) *rig{
 		r.src.Missing = missing
 		return r.start().press(":dashboard", "enter")
 	},
+	"why_several": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.m.source = &catalogued{Scripted: r.src, objects: catalogue}
+		return r.start().press(":why twice", "enter")
+	},
+	"why_nothing": func(t testing.TB) *rig {
+		r := newRig(t, 30)
+		r.m.source = &catalogued{Scripted: r.src, objects: catalogue}
+		return r.start().press(":why nothing", "enter")
+	},
 	"checks":     func(t testing.TB) *rig { return newRig(t, 30).start().press(":checks", "enter") },
 	"checks_all": func(t testing.TB) *rig { return newRig(t, 30).start().press(":checks", "enter", "enter") },
 	"checks_partial": func(t testing.TB) *rig {

@@ -11,6 +11,7 @@ const (
 	chartName        = "chart"
 	nodeName         = "node"
 	podName          = "pod"
+	workloadName     = "workload"
 	timelineName     = "timeline"
 	migrationsName   = "migrations"
 	migrationName    = "migration"
@@ -33,6 +34,8 @@ const (
 	planName         = "plan"
 	whatifName       = "whatif"
 	checksName       = "checks"
+	whyName          = "why"
+	codeName         = "code"
 	describeName     = "describe"
 	yamlName         = "yaml"
 	helpName         = "help"
@@ -48,6 +51,7 @@ var declared = []func(*Model) *screen{
 	chartScreen,
 	nodeScreen,
 	podScreen,
+	workloadScreen,
 	timelineScreen,
 	migrationsScreen,
 	migrationScreen,
@@ -70,6 +74,8 @@ var declared = []func(*Model) *screen{
 	planScreen,
 	whatifScreen,
 	checksScreen,
+	whyScreen,
+	codeScreen,
 	describeScreen,
 	yamlScreen,
 	helpScreen,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/source"
 )
 
@@ -18,6 +19,7 @@ var samples = map[source.Kind]object{
 	source.KindReservation: reservationObject("search"),
 	source.KindWorkers:     workersObject("shop", "trino"),
 	source.KindDevice:      deviceObject("node-0003"),
+	source.KindWorkload:    workloadObject("shop", "statefulset/search"),
 }
 
 // sampleOf is what a page of a screen can be about. Describe and yaml take any object.
@@ -39,6 +41,10 @@ func sampleOf(s *screen) object {
 		return samples[source.KindNode]
 	case s.name == timelineName:
 		return samples[source.KindPod]
+	case s.name == whyName:
+		return object{namespace: "default", name: "twice"}
+	case s.name == codeName:
+		return object{name: string(finding.NotInstalled)}
 	}
 	return object{}
 }
@@ -54,6 +60,9 @@ func (r *rig) openScreen(name string) *rig {
 	s := r.m.screenOf(name)
 	if s == nil {
 		r.t.Fatalf("no screen %q", name)
+	}
+	if name == whyName {
+		r.m.source = &catalogued{Scripted: r.src, objects: catalogue}
 	}
 	r.run(r.m.open(name, sampleOf(s)))
 	return r
@@ -85,9 +94,9 @@ func explains(s *screen) bool {
 	return s.subject != nil || s.name == describeName || s.name == yamlName || s.name == timelineName
 }
 
-// isList says whether a screen is a table of objects. The rows of the dashboard sum objects up.
+// isList says whether a screen is a table of objects. The rows of the dashboard sum objects up, and those of why are there for some names alone.
 func isList(s *screen) bool {
-	return s.subject == nil && s.name != dashboardName && s.content(&page{screen: s}).table != nil
+	return s.subject == nil && s.name != dashboardName && s.name != whyName && s.content(&page{screen: s}).table != nil
 }
 
 // eachList runs a test with every screen that is a table.

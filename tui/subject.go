@@ -92,10 +92,14 @@ func (m *Model) objectNamed(arg string) object {
 // objectOfKind is the object of a kind that a word names, as kubectl does; the zero object when no screen explains that kind.
 func (m *Model) objectOfKind(word, arg string) object {
 	for _, s := range m.screens {
-		if s.subject == nil || !slices.Contains(s.subject.kind.Words(), word) {
-			continue
+		if s.subject != nil && slices.Contains(s.subject.kind.Words(), word) {
+			return m.objectCalled(s.subject.kind, arg)
 		}
-		return m.objectCalled(s.subject.kind, arg)
+	}
+	for _, kind := range source.ExplainedWorkloads {
+		if slices.Contains(kind.Words(), word) {
+			return m.objectCalled(kind, arg).shown()
+		}
 	}
 	return object{}
 }

@@ -74,7 +74,7 @@ func TestACommandWithoutItsObjectSaysWhatItTakes(t *testing.T) {
 // TestNamesForCompletionAreThoseThatWereListed, of each kind with its word before it, but for nodes and pods.
 func TestNamesForCompletionAreThoseThatWereListed(t *testing.T) {
 	r := newRig(t, 30).start()
-	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":workers", ":devices"} {
+	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":workers", ":devices", ":workloads kube-system"} {
 		r.press(command, "enter")
 	}
 	names := r.m.objectNames()
@@ -103,7 +103,7 @@ func TestNamesForCompletionAreThoseThatWereListed(t *testing.T) {
 // TestEveryNameThatIsOfferedCanBeOpened: what completion writes is what the commands read.
 func TestEveryNameThatIsOfferedCanBeOpened(t *testing.T) {
 	r := newRig(t, 30).start()
-	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":workers", ":devices"} {
+	for _, command := range []string{":pods analytics", ":migrations", ":quotas", ":reservations", ":gangs", ":workers", ":devices", ":workloads kube-system"} {
 		r.press(command, "enter")
 	}
 	kinds := map[source.Kind]int{}

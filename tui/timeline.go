@@ -74,7 +74,8 @@ func askTimeline(ctx context.Context, src source.Source, about object) (*timelin
 		if err != nil {
 			return nil, err
 		}
-		t, err := reader.ObjectTimeline(ctx, about.kind, about.namespace, about.name)
+		kind, name := about.served()
+		t, err := reader.ObjectTimeline(ctx, kind, about.namespace, name)
 		if err != nil {
 			return nil, err
 		}

@@ -20,13 +20,21 @@ func workloadsScreen(m *Model) *screen {
 	l := &workloads{}
 	l.table, l.rows, l.reason = newWorkloadTable(m.clock.Now), workloadRows, workloadReason
 	l.incomplete = func(a *diagnostics.WorkloadOverviewList) []string { return a.Incomplete }
-	l.object = func(r *workloadRow) object { return workloadObject(r.Namespace, r.Name) }
+	l.object = func(r *workloadRow) object { return rowObject(r.Namespace, r.Name) }
 	l.labelled = func(selector string) labelQuestion { return labelledWorkloads(m.source, m.namespace, selector) }
 	l.empty = func() (string, []string) {
 		if m.namespace != "" {
 			return "no workloads in namespace " + cell.Clean(m.namespace), []string{"0 shows all namespaces"}
 		}
 		return "no workloads in this cluster", []string{"a workload is what pods belong to, such as a Deployment"}
+	}
+	m.workloadNames = func() []string {
+		rows := l.table.Rows()
+		out := make([]string, len(rows))
+		for i, r := range rows {
+			out[i] = workloadKey(&r)
+		}
+		return out
 	}
 	return &screen{
 		name: workloadsName,
@@ -35,6 +43,8 @@ func workloadsScreen(m *Model) *screen {
 			run: func(m *Model, args string) tea.Cmd { return m.listIn(workloadsName, args) }}},
 		keys: []action{
 			bind(groupView, true, "enter", "pods", l.openPods, "enter", "p"),
+			bind(groupView, true, "x", "explain", (*Model).explainSelected, "x"),
+			eventsAction(), describeAction(), yamlAction(),
 			bind(groupView, true, "0", "all namespaces", func(m *Model) tea.Cmd { return m.listIn(workloadsName, allNamespaces) }, "0"),
 			bind(groupView, true, "w", "what if", l.scale, "w"),
 			sortAction("N", "NAME", false),
@@ -104,5 +114,5 @@ func (l *workloads) openPods(m *Model) tea.Cmd {
 	if row == nil {
 		return nil
 	}
-	return m.openRows(podsName, podsOfWorkload(row))
+	return m.openRows(podsName, podsOfWorkload(row.Namespace, row.Name))
 }

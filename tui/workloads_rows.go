@@ -66,11 +66,11 @@ var namesOfPods = map[string]string{
 const longestBase = 58
 
 // podsOfWorkload is the filter of pods that keeps those of a workload, as far as their names tell them; else those of its namespace.
-func podsOfWorkload(r *workloadRow) string {
+func podsOfWorkload(namespace, workload string) string {
 	const hash = len("-77c9f5d8b6-")
-	kind, name, _ := strings.Cut(r.Name, "/")
+	kind, name, _ := strings.Cut(workload, "/")
 	tail, known := namesOfPods[kind]
-	switch lead := "^" + regexp.QuoteMeta(r.Namespace+"/"); {
+	switch lead := "^" + regexp.QuoteMeta(namespace+"/"); {
 	case !known:
 		return lead
 	case len(name)+hash > longestBase && kind != "pod" && kind != "statefulset":

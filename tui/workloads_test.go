@@ -124,7 +124,7 @@ func TestPodsOfAWorkload(t *testing.T) {
 				pods = append(pods, makePod("shop", name).class("LS", "koord-prod").row(), makePod("workshop", name).row())
 			}
 			table.SetRows(pods)
-			if err := table.SetFilter(podsOfWorkload(row)); err != nil {
+			if err := table.SetFilter(podsOfWorkload(row.Namespace, row.Name)); err != nil {
 				t.Fatal(err)
 			}
 			var got []string
@@ -135,7 +135,7 @@ func TestPodsOfAWorkload(t *testing.T) {
 			want := strings.Fields(regexp.MustCompile(`(\S+)`).ReplaceAllString(tc.pods, "shop/$1"))
 			slices.Sort(want)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("/%s keeps (-want +got):\n%s", podsOfWorkload(row), diff)
+				t.Errorf("/%s keeps (-want +got):\n%s", podsOfWorkload(row.Namespace, row.Name), diff)
 			}
 		})
 	}
@@ -211,5 +211,31 @@ func TestAWorkloadIsScaledFromTheList(t *testing.T) {
 	r.press("8", "0", "enter")
 	if got := r.crumbs(); got != "nodes > workloads > scale shop/statefulset/search 80" {
 		t.Errorf("leads to %s", got)
+	}
+}
+
+// TestWorkloadsAreExplained from their list, by their name, and from there to their pods. Jobs have screens of their own.
+func TestWorkloadsAreExplained(t *testing.T) {
+	const page = "statefulset/search"
+	for name, tc := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"from the list":        {[]string{":wl /statefulset", "enter", "x"}, "nodes > workloads > " + page},
+		"by its name":          {[]string{":workload shop/" + page, "enter"}, "nodes > " + page},
+		"by its kind":          {[]string{":why sts shop/search", "enter"}, "nodes > " + page},
+		"to its pods":          {[]string{":workload shop/" + page, "enter", "p"}, "nodes > " + page + " > pods"},
+		"to its events":        {[]string{":workload shop/" + page, "enter", "e"}, "nodes > " + page + " > events workload shop/" + page},
+		"not one of that kind": {[]string{":wl /job/report", "enter", "x"}, "nodes > workloads"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 30).start().press(tc.keys...)
+			if got := r.crumbs(); got != tc.want {
+				t.Errorf("leads to %q, want %q", got, tc.want)
+			}
+			if text := r.plain(); strings.Contains(text, "error:") {
+				t.Errorf("it fails:\n%s", text)
+			}
+		})
 	}
 }
