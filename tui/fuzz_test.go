@@ -13,7 +13,7 @@ import (
 var fuzzKeys = []string{
 	"j", "k", "g", "G", "ctrl+f", "ctrl+b", "enter", "esc", "x", "v", "p", "q", "n", "a", "0", "+", "-", ":", "/", "?", "tab",
 	"shift+tab", "up", "down", "left", "right", "backspace", "space", "ctrl+z", "ctrl+w", "ctrl+r", "ctrl+u", "N", "C", "M", "S", "A",
-	"!", "(", "*", "ö", "界", "d", "y", "O", "shift+left", "shift+right", "-", "f", "l", "=", "e",
+	"!", "(", "*", "ö", "界", "d", "y", "O", "shift+left", "shift+right", "-", "f", "l", "=", "e", "c", "w", "ctrl+space", "ctrl+\\",
 }
 
 // FuzzInput presses keys, resizes the terminal, breaks the cluster and lets time pass, and checks that what is drawn

@@ -205,6 +205,9 @@ func (m *Model) tableTitle(t *rows) string {
 		count = st.Say(count + " of " + quantity.Count(int64(t.Total())))
 	}
 	out := st.Plain.Render("[" + count + "]")
+	if n := t.Marks(); n > 0 {
+		out += " " + st.Bold.Render(st.Say(quantity.Count(int64(n))+" marked"))
+	}
 	if t.Filter() != "" {
 		out += " " + st.Accent.Render("/"+cell.Clean(t.Filter()))
 	}

@@ -46,7 +46,7 @@ func (m *Model) actionsOf(p *page) []action {
 	}
 	switch {
 	case c.table != nil:
-		out = append(out, tableActions...)
+		out = append(append(out, tableActions...), markActions...)
 	case c.draw == nil:
 		out = append(out, textActions...)
 	}

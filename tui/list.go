@@ -47,7 +47,7 @@ func (l *list[A, R]) askWithin(m *Model, timeout time.Duration, question string,
 // content shows the list.
 func (l *list[A, R]) content() content {
 	if l.shown == nil {
-		l.shown = &rows{table: l.table, empty: l.empty, selected: l.selected, labelled: l.labelled}
+		l.shown = &rows{table: l.table, empty: l.empty, selected: l.selected, marked: l.marked, labelled: l.labelled}
 		if l.reason != nil {
 			l.shown.reason = l.selectedReason
 		}
@@ -65,6 +65,14 @@ func (l *list[A, R]) selected() (object, bool) {
 		return object{}, false
 	}
 	return l.object(row), true
+}
+
+func (l *list[A, R]) marked() []object {
+	var out []object
+	for _, row := range l.table.Marked() {
+		out = append(out, l.object(row))
+	}
+	return out
 }
 
 func (l *list[A, R]) selectedReason(width int) string {

@@ -57,7 +57,7 @@ func TestLongAndWideNames(t *testing.T) {
 // TestAnyNameFits: no frame is wider or higher than the terminal, whatever names are and whatever its size.
 func TestAnyNameFits(t *testing.T) {
 	texts := rapid.StringOfN(rapid.SampledFrom([]rune("ab-.0 世界ｱé👩‍🚀\u0301\u200d\u202e")), 1, 90, -1)
-	keys := rapid.SampledFrom([]string{"j", "G", "enter", "esc", "ctrl+w", "tab", "ctrl+f", "S", "d", "y", "x", "n", "p", "e", "?"})
+	keys := rapid.SampledFrom([]string{"j", "G", "enter", "esc", "ctrl+w", "tab", "ctrl+f", "S", "d", "y", "x", "n", "p", "e", "?", "space", "c", "w"})
 	screens := newRig(t, 1).m.screens
 	rapid.Check(t, func(rt *rapid.T) {
 		var pairs []string

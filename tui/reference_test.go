@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ introduction; this page lists every screen with its commands and keys. ` + "`?`"
 		writeKeys(&b, s.keys)
 	}
 	b.WriteString("\n## Keys of every table\n")
-	writeKeys(&b, tableActions)
+	writeKeys(&b, append(slices.Clone(tableActions), markActions...))
 	b.WriteString("\n## Keys of every text\n")
 	writeKeys(&b, textActions)
 	b.WriteString("\n## Keys and commands of every screen\n")

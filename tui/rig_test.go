@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,8 @@ type rig struct {
 	hold bool
 	held []tea.Cmd
 	quit bool
+	// copied is what was put into the clipboard last.
+	copied string
 	// checked counts the checks of the installation.
 	checked int
 }
@@ -102,6 +105,9 @@ func (r *rig) take(msg tea.Msg) {
 	case tea.QuitMsg:
 		r.quit = true
 	default:
+		if reflect.TypeOf(msg) == reflect.TypeOf(tea.SetClipboard("")()) {
+			r.copied = fmt.Sprint(msg)
+		}
 		r.send(msg)
 	}
 }
@@ -154,6 +160,9 @@ var specialKeys = map[string]tea.Key{
 func keyOf(name string) tea.KeyPressMsg {
 	if k, ok := specialKeys[name]; ok {
 		return tea.KeyPressMsg(k)
+	}
+	if name == "ctrl+space" {
+		return tea.KeyPressMsg{Code: tea.KeySpace, Mod: tea.ModCtrl}
 	}
 	if letter, ok := strings.CutPrefix(name, "ctrl+"); ok {
 		return tea.KeyPressMsg{Code: rune(letter[0]), Mod: tea.ModCtrl}

@@ -66,6 +66,8 @@ type rows struct {
 	empty func() (what string, hints []string)
 	// selected is the object under the cursor; false when there is none.
 	selected func() (object, bool)
+	// marked are the objects of the rows that are marked.
+	marked func() []object
 	// reason says in a line of some width why the row under the cursor is in trouble; empty when it is not. May be nil.
 	reason func(width int) string
 	// labelled returns the question which rows a label selector selects. It may be nil.
@@ -99,4 +101,8 @@ type table interface {
 	Cursor() int
 	SetSize(width, rows int)
 	Draw(width, height int, focus bool, st *style.Set) []string
+	Mark()
+	MarkRange()
+	ClearMarks()
+	Marks() int
 }

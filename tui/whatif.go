@@ -11,15 +11,9 @@ import (
 // nothingChanged is said of each answer to what would be if.
 const nothingChanged = "a forecast, nothing is changed; ctrl-r asks again"
 
-// whatIfAction asks what would be if something were done with the object under the cursor.
+// whatIfAction asks what would be if something were done with the nodes that are marked, or with the object under the cursor.
 func whatIfAction() action {
-	return bind(groupView, true, "w", "what if", func(m *Model) tea.Cmd {
-		about, ok := m.selected()
-		if !ok {
-			return nil
-		}
-		return m.whatIf(about)
-	}, "w")
+	return bind(groupView, true, "w", "what if", (*Model).whatIfChosen, "w")
 }
 
 // whatIf asks what would be if a node were drained, or there were more pods like one.

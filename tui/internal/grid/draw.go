@@ -16,7 +16,7 @@ const (
 )
 
 // Draw returns the header line and the visible rows, each exactly width cells wide and at most height lines together.
-// Without focus no row is marked.
+// Without focus no row has the cursor.
 func (t *Table[T]) Draw(width, height int, focus bool, st *style.Set) []string {
 	if width <= margin || height <= 0 {
 		return nil
@@ -190,9 +190,12 @@ func (t *Table[T]) header(shown, widths []int, width int, st *style.Set) string 
 func (t *Table[T]) row(row *T, shown, widths []int, width int, st *style.Set, selected bool) string {
 	st = st.On(selected)
 	var b strings.Builder
-	if selected {
+	switch {
+	case t.Marks() > 0 && t.marks.keys[t.key(row)]: // under the cursor, the whole row shows where that is
+		st.Key.Write(&b, st.Marked)
+	case selected:
 		st.Key.Write(&b, st.Cursor)
-	} else {
+	default:
 		b.WriteString(" ")
 	}
 	at := 1

@@ -69,6 +69,7 @@ type Table[T any] struct {
 	// chosen is the column that the header marks while choosing is true.
 	chosen   int
 	choosing bool
+	marks    marks
 	filter   filter
 	admitted map[string]bool
 	problems bool
@@ -93,6 +94,7 @@ func New[T any](columns []Column[T], key, text func(*T) string, problem func(*T)
 func (t *Table[T]) SetRows(rows []T) {
 	held := t.heldKey()
 	t.all = rows
+	t.keepMarks()
 	t.measure()
 	t.arrange(held)
 }

@@ -9,8 +9,8 @@ type Glyphs struct {
 	// Run are the cells filled from the left by 1 to 7 eighths.
 	Run [8]string
 
-	Rule, Line, Limit, Axis, Corner, Tick  string
-	Up, Down, Cursor, Sep, Ellipsis, Arrow string
+	Rule, Line, Limit, Axis, Corner, Tick          string
+	Up, Down, Cursor, Marked, Sep, Ellipsis, Arrow string
 
 	Good, Hot, Late, Unknown, Cross, Check, Half, Wait string
 
@@ -29,7 +29,7 @@ var unicodeGlyphs = Glyphs{
 	Rise: [8]string{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇"},
 	Run:  [8]string{" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉"},
 	Rule: "─", Line: "│", Limit: "╌", Axis: "┤", Corner: "└", Tick: "┬",
-	Up: "↑", Down: "↓", Cursor: "▌", Sep: "·", Ellipsis: "…", Arrow: "→",
+	Up: "↑", Down: "↓", Cursor: "▌", Marked: "◆", Sep: "·", Ellipsis: "…", Arrow: "→",
 	Good: "●", Hot: "▲", Late: "◌", Unknown: "?", Cross: "✗", Check: "✓", Half: "◐", Wait: "…",
 	Minus: "−", Plus: "+", Equals: "=", Times: "×", AtMost: "≤", AtLeast: "≥", Dot: "·", Start: " ",
 }
@@ -39,7 +39,7 @@ var asciiGlyphs = Glyphs{
 	Rise: [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
 	Run:  [8]string{" ", " ", " ", " ", "#", "#", "#", "#"},
 	Rule: "-", Line: "|", Limit: "~", Axis: "+", Corner: "+", Tick: "+",
-	Up: "^", Down: "v", Cursor: ">", Sep: "-", Ellipsis: "~", Arrow: ">",
+	Up: "^", Down: "v", Cursor: ">", Marked: "*", Sep: "-", Ellipsis: "~", Arrow: ">",
 	Good: "o", Hot: "!", Late: "x", Unknown: "?", Cross: "X", Check: "*", Half: "%", Wait: ".",
 	Minus: "-", Plus: "+", Equals: "=", Times: "x", AtMost: "<", AtLeast: ">", Dot: " ", Start: " ",
 }
