@@ -11,7 +11,11 @@ import (
 )
 
 func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) {
-	if err := s.lookAtWorkers(ctx, t); err != nil {
+	// One can go where another one stays. Others may have gone already, by what else ran on the machine.
+	err = s.UnderLoad(ctx, service.Low, func(ctx context.Context) error {
+		return t.Await(ctx, "the workers to start", service.FollowWithin, s.workersStart(t))
+	})
+	if err != nil {
 		return err
 	}
 	s.before = len(s.workers)

@@ -82,18 +82,23 @@ func (s *story) coordinatorStarts(t *tutorial.Session) func(context.Context) err
 	}
 }
 
-// workersStart finds the workers, of which there must be as many as are wanted: the coordinator has them in its list.
+// workersStart finds the workers, of which there must be as many as are wanted: they run, and the coordinator has them in its list. It is
+// asked first, because its first answer takes longer than it takes to create them.
 func (s *story) workersStart(t *tutorial.Session) func(context.Context) error {
 	return func(ctx context.Context) error {
-		if err := s.lookAtWorkers(ctx, t); err != nil {
-			return err
-		}
 		active, err := s.active(ctx)
 		if err != nil {
 			return err
 		}
-		if want := int(s.sizing.Status.DesiredReplicas); want < 2 || active < want {
+		if err := s.lookAtWorkers(ctx, t); err != nil {
+			return err
+		}
+		want := int(s.sizing.Status.DesiredReplicas)
+		if want < 2 || active < want {
 			return fmt.Errorf("the coordinator knows %d workers, and %d are wanted: %s", active, want, s.sizing.Status.Message)
+		}
+		if running := runningWorkers(s.workers); running < want {
+			return fmt.Errorf("%d workers run, and %d are wanted", running, want)
 		}
 		return nil
 	}
