@@ -102,6 +102,8 @@ func TestCompletion(t *testing.T) {
 		"namespaces":                      {"ns a", []string{"ns all", "ns analytics"}},
 		"namespaces before pods":          {"explain sh", []string{"explain shop/"}},
 		"pods of a namespace":             {"explain shop/search-r", []string{"explain shop/search-reindex-0"}},
+		"several nodes, each once":        {"drain node-0020 node-002", []string{"drain node-0020 node-0021", "drain node-0020 node-0022", "drain node-0020 node-0023", "drain node-0020 node-0024", "drain node-0020 node-0025", "drain node-0020 node-0026", "drain node-0020 node-0027", "drain node-0020 node-0028"}},
+		"one node, where one is taken":    {"node node-0020 node-002", nil},
 		"nothing like it":                 {"node zzz", nil},
 		"a command without arguments":     {"quit n", nil},
 		"no command at all":               {"frob n", nil},

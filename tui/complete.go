@@ -16,10 +16,21 @@ func (m *Model) complete(line string) []string {
 	}
 	for _, c := range m.commands() {
 		if c.complete != nil && (c.name == name || slices.Contains(c.aliases, name)) {
-			return matching(strings.TrimLeft(arg, " "), c.complete(m), name+" ")
+			return c.arguments(m, name+" ", strings.TrimLeft(arg, " "))
 		}
 	}
 	return nil
+}
+
+// arguments completes what is typed after lead. Where a command takes several names, the last one is completed by those that are not there yet.
+func (c *command) arguments(m *Model, lead, typed string) []string {
+	candidates := c.complete(m)
+	if at := strings.LastIndex(typed, " ") + 1; at > 0 && strings.HasSuffix(c.args, "...") {
+		named := strings.Fields(typed[:at])
+		candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(named, name) })
+		lead, typed = lead+typed[:at], typed[at:]
+	}
+	return matching(typed, candidates, lead)
 }
 
 func (m *Model) commandNames() []string {
