@@ -121,7 +121,7 @@ func (t *trialRun) evictsMessage() string {
 	}
 	message := fmt.Sprintf("%s would evict %s from node %s", a.Plugin, pods, a.NodeName)
 	if a.BudgetViolations > 0 {
-		message += fmt.Sprintf(", %d of them protected by a PodDisruptionBudget", a.BudgetViolations)
+		message += fmt.Sprintf(", of which a disruption budget protects %d", a.BudgetViolations)
 	}
 	if t.loss != "" {
 		message += "; " + t.loss

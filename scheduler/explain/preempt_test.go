@@ -115,7 +115,7 @@ func TestPreemptionIsTriedWithoutEvicting(t *testing.T) {
 				c.addPod(of(100, on(0, labelled("db", newPod("db", "cpu", "15")))))
 				c.addPod(newPod("asked", "cpu", "12"))
 			},
-			want: `Evicts DefaultPreemption "node-0" [db:100] 1 1/1: DefaultPreemption would evict 1 pod from node node-0, 1 of them protected by a PodDisruptionBudget; `,
+			want: `Evicts DefaultPreemption "node-0" [db:100] 1 1/1: DefaultPreemption would evict 1 pod from node node-0, of which a disruption budget protects 1; `,
 		},
 		{
 			name: "pods of the same importance stay",

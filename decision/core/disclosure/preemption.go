@@ -35,19 +35,22 @@ func (v *viewer) preemption(p *diagnosticsv1alpha1.Preemption) {
 }
 
 func preemptionMessage(p *diagnosticsv1alpha1.Preemption, victims int) string {
-	where := ""
+	from := ""
 	if p.NodeName != "" {
-		where = " on node " + p.NodeName
+		from = " from node " + p.NodeName
 	}
 	switch p.Verdict {
 	case diagnosticsv1alpha1.PreemptionEvicts:
-		message := fmt.Sprintf("%s would evict %s%s", p.Plugin, phrase.Counted(victims, "pod"), where)
+		message := fmt.Sprintf("%s would evict %s%s", p.Plugin, phrase.Counted(victims, "pod"), from)
 		if p.BudgetViolations > 0 {
-			message += fmt.Sprintf(", %d of them protected by a PodDisruptionBudget", p.BudgetViolations)
+			message += fmt.Sprintf(", of which a disruption budget protects %d", p.BudgetViolations)
 		}
 		return message
 	case diagnosticsv1alpha1.PreemptionWaits:
-		return fmt.Sprintf("pods%s are terminating for this pod", where)
+		if p.NodeName == "" {
+			return "pods are terminating for this pod"
+		}
+		return fmt.Sprintf("pods on node %s are terminating for this pod", p.NodeName)
 	case diagnosticsv1alpha1.PreemptionNotAllowed:
 		return "the pod's preemptionPolicy is Never"
 	}
