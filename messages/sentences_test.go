@@ -49,9 +49,9 @@ var spoken = map[string]sentences{
 		calls:   []string{"Await", "AwaitOffer", "Measure", "Tell"},
 	},
 	"reasons of decisions": {
-		folders: []string{"decision/descheduling", "decision/noderesource", "decision/scheduling"},
+		folders: []string{"agent", "controllers", "decision", "descheduler", "scheduler"},
 		fields:  []string{"Because", "Message", "Note", "Reason", "Summary"},
-		except:  []string{"/descheduling/evacuation/", "/noderesource/amplification/trace.go"},
+		except:  []string{"/descheduling/evacuation/", "/noderesource/amplification/trace.go"}, // answers to the API server, and a formula
 	},
 	"findings and notes of answers": {
 		folders: []string{"kubectl-plugin", "source", "tui"},
