@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -20,8 +21,12 @@ import (
 
 // scheduled measures what koord-scheduler answers, which runs only for that.
 func scheduled(ctx context.Context, plane *controlplane.ControlPlane, ports koordmanager.Ports, chosen settings) (err error) {
-	why := []string{chosen.koordctl, "why", "pod/" + waitingPod, "-n", namespace}
-	if chosen.scheduler == "" || !chosen.measures(shown(chosen, why)) {
+	lines := [][]string{
+		{chosen.koordctl, "why", "pod/" + waitingPod, "-n", namespace},
+		{chosen.koordctl, "why", "quota/" + quotaName, "-n", namespace},
+	}
+	lines = slices.DeleteFunc(lines, func(line []string) bool { return !chosen.measures(shown(chosen, line)) })
+	if chosen.scheduler == "" || len(lines) == 0 {
 		return nil
 	}
 	fmt.Fprintln(os.Stderr, "starting koord-scheduler")
@@ -30,12 +35,14 @@ func scheduled(ctx context.Context, plane *controlplane.ControlPlane, ports koor
 		return err
 	}
 	defer func() { err = errors.Join(err, scheduler.Stop()) }()
-	costs, err := turns(ctx, plane, chosen.runs, [][]string{why})
+	costs, err := turns(ctx, plane, chosen.runs, lines)
 	if err != nil {
 		return err
 	}
-	of := median(costs[0])
-	fmt.Printf("| `%s`, with koord-scheduler | %.2f s | %.2f s | %.0f MiB | | |\n", shown(chosen, why), of.wall.Seconds(), of.cpu.Seconds(), of.peak)
+	for i, line := range lines {
+		of := median(costs[i])
+		fmt.Printf("| `%s`, with koord-scheduler | %.2f s | %.2f s | %.0f MiB | | |\n", shown(chosen, line), of.wall.Seconds(), of.cpu.Seconds(), of.peak)
+	}
 	return nil
 }
 
