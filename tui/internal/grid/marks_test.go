@@ -60,7 +60,7 @@ func TestMarkedRowsAreSeen(t *testing.T) {
 	for _, line := range table.Draw(20, 4, true, style.New(style.Appearance{ASCII: true})) {
 		got = append(got, strings.TrimRight(ansi.Strip(line), " "))
 	}
-	want := []string{" NAME        SIZE", "*aue            3", "*bonn           7", ">rom            9"}
+	want := []string{" NAME^         SIZE", "*aue              3", "*bonn             7", ">rom              9"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("unexpected table (-want +got):\n%s", diff)
 	}
