@@ -71,9 +71,9 @@ func colourEnd(text string) int {
 	return 0
 }
 
-// narrow reports whether the rune is a box or block drawing, an ellipsis or a middle dot.
+// narrow reports whether the rune is one of those that the workbench draws: a box or block drawing, a geometric shape, or another of its marks.
 func narrow(r rune) bool {
-	return (r >= 0x2500 && r <= 0x259f) || r == '…' || r == '·'
+	return (r >= 0x2500 && r <= 0x25fc) || strings.ContainsRune("…·↑↓→✓✗−×≤≥", r)
 }
 
 func plain(text string) bool {

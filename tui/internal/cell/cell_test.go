@@ -50,7 +50,7 @@ func FuzzFit(f *testing.F) {
 
 // TestQuickWidthAgrees compares the short cut with the library on texts made of what it knows and what it does not.
 func TestQuickWidthAgrees(t *testing.T) {
-	pieces := []string{"a", " ", "█", "╌", "…", "·", "●", "界", "e\u0301", "\x1b[1m", "\x1b[38;2;1;2;3m", "\x1b[m", "\x1b]0;t\a", "\x1b[2J"}
+	pieces := []string{"a", " ", "█", "╌", "…", "·", "●", "◌", "◐", "◆", "▲", "▶", "↑", "↓", "→", "✓", "✗", "−", "×", "≤", "≥", "\ufe0f", "\u200d", "界", "e\u0301", "\x1b[1m", "\x1b[38;2;1;2;3m", "\x1b[m", "\x1b]0;t\a", "\x1b[2J"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(pieces)).Draw(t, "pieces"), "")
 		if got, want := Width(text), ansi.StringWidth(text); got != want {
