@@ -90,6 +90,8 @@ func TestEverySizeFits(t *testing.T) {
 					r.lines()
 				}
 			}
+			r.resize(500, 200)
+			r.lines()
 		})
 	}
 }

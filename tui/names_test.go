@@ -54,6 +54,23 @@ func TestLongAndWideNames(t *testing.T) {
 	}
 }
 
+// TestTextsOfTenThousandCharactersFit on every screen, also where the terminal has room for one character alone, or for many.
+func TestTextsOfTenThousandCharactersFit(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	screensWith(t, func(*screen) bool { return true }, func(t *testing.T, name string) {
+		r := rename(t, "node-", "node-"+long, "search", "search"+long, "checkout", "checkout"+long, "shop", "shop"+long, "Insufficient", "Insufficient"+long).start()
+		r.openRenamed(name)
+		for _, size := range [][2]int{{500, 200}, {80, 24}, {1, 1}} {
+			r.resize(size[0], size[1])
+			for _, key := range []string{"j", "G", "ctrl+w", "?", "?"} {
+				if misfit := r.press(key).misfit(); misfit != "" {
+					t.Fatalf("%v after %s: %.200s", size, key, misfit)
+				}
+			}
+		}
+	})
+}
+
 // TestAnyNameFits: no frame is wider or higher than the terminal, whatever names are and whatever its size.
 func TestAnyNameFits(t *testing.T) {
 	texts := rapid.StringOfN(rapid.SampledFrom([]rune("ab-.0 世界ｱé👩‍🚀\u0301\u200d\u202e")), 1, 90, -1)

@@ -2,7 +2,6 @@ package trino
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -102,16 +101,6 @@ func (q *queries) running() (ids []string) {
 	return ids
 }
 
-// refused is how many queries found no worker to begin on.
-func (q *queries) refused() (n int) {
-	for _, query := range q.past() {
-		if errors.Is(query.Err, noWorker) {
-			n++
-		}
-	}
-	return n
-}
-
 // past are the queries that have ended, the first one first.
 func (q *queries) past() []ended {
 	q.mutex.Lock()
@@ -119,12 +108,9 @@ func (q *queries) past() []ended {
 	return append([]ended(nil), q.ended...)
 }
 
-// same returns an error unless all queries that have ended had the same answer, but for those that found no worker to begin on.
+// same returns an error unless all queries that have ended had the same answer.
 func (q *queries) same(answer string) error {
 	for _, query := range q.past() {
-		if errors.Is(query.Err, noWorker) {
-			continue
-		}
 		if query.Err != nil {
 			return query.Err
 		}

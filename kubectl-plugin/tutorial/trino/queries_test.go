@@ -2,7 +2,6 @@ package trino
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"koordinator.sh/koord/test/eventually"
@@ -33,10 +32,7 @@ func TestAnswersMustBeTheSame(t *testing.T) {
 		"one":            {[]ended{{Answer: "a"}}, true},
 		"the same":       {[]ended{{Answer: "a"}, {Answer: "a"}}, true},
 		"another answer": {[]ended{{Answer: "a"}, {Answer: "a"}, {Answer: "b"}}, false},
-		"one that found no worker": {[]ended{
-			{Err: fmt.Errorf("query 1: %w: No nodes available to run query", noWorker)}, {Answer: "a"},
-		}, true},
-		"a failure": {[]ended{{Answer: "a"}, {Err: errors.New("node is gone")}}, false},
+		"a failure":      {[]ended{{Answer: "a"}, {Err: errors.New("node is gone")}}, false},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

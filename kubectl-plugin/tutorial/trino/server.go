@@ -41,16 +41,6 @@ type page struct {
 	} `json:"error"`
 }
 
-// failure is the name of an error of Trino.
-type failure string
-
-// Error returns the name.
-func (f failure) Error() string { return string(f) }
-
-// noWorker is the error of a query that began while the coordinator took all workers for lost, for example because the only one that was left
-// got too little CPU to answer in time. It has no result, and can be asked again.
-const noWorker failure = "NO_NODES_AVAILABLE"
-
 // query runs a query, tells how far it is, and returns its rows as Trino's command line prints them.
 func (s server) query(ctx context.Context, sql string, tell func(progress)) (string, error) {
 	var rows strings.Builder
@@ -64,7 +54,7 @@ func (s server) query(ctx context.Context, sql string, tell func(progress)) (str
 		}
 		tell(progress{ID: next.ID, Rows: next.Stats.ProcessedRows})
 		if next.Error != nil {
-			return "", fmt.Errorf("query %s: %w: %s", next.ID, failure(next.Error.Name), next.Error.Message)
+			return "", fmt.Errorf("query %s: %s: %s", next.ID, next.Error.Name, next.Error.Message)
 		}
 		for _, row := range next.Data {
 			writeRow(&rows, row)
