@@ -80,11 +80,12 @@ recordings: build ## Record what the README and the guide show, from a sandbox, 
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) go run ./build/recording
 
-generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI definitions and the pages of codes and commands.
+generate: ## Regenerate deepcopy functions, custom resource definitions, OpenAPI definitions and the pages of codes, commands and kinds.
 	$(MAKE) -C api generate
 	go generate ./controllers/...
 	go run ./build/codes -out docs
 	go run ./build/commands -out docs
+	go run ./build/schema -out docs
 
 generate-proto: ## Regenerate the messages of the protocol for hooks (needs protoc: apt-get install protobuf-compiler).
 	@build/proto.sh
