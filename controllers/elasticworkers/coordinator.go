@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // hostOf is the address and the port of a pod of a Service: of those that are ready, the first by name. They are found by the selector, not by
@@ -35,7 +36,7 @@ func (a *asker) hostOf(ctx context.Context, namespace string, ref *schedulingv1a
 	if err := a.pods.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels(service.Spec.Selector)); err != nil {
 		return "", fmt.Errorf("list the pods of service %q: %w", ref.Name, err)
 	}
-	ready := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return !serves(&pod) })
+	ready := slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil || !podstate.Ready(&pod) })
 	if len(ready) == 0 {
 		return "", fmt.Errorf("no pod of service %q is ready", ref.Name)
 	}
@@ -49,13 +50,6 @@ func (a *asker) hostOf(ctx context.Context, namespace string, ref *schedulingv1a
 		return "", fmt.Errorf("pod %q of service %q: %w", pod.Name, ref.Name, err)
 	}
 	return net.JoinHostPort(address, strconv.Itoa(port)), nil
-}
-
-// serves is true for a pod that a Service sends requests to.
-func serves(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // targetPort is the port of a pod that a port of a Service leads to.

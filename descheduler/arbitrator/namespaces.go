@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
 )
 
@@ -81,7 +82,7 @@ func (n *namespaces) namespace(ctx context.Context, name string) (*namespace, er
 		}
 		if owner.uid != "" {
 			out.byWorkload[owner.uid] = append(out.byWorkload[owner.uid], arbitration.WorkloadPod{
-				UID: pod.UID, Ready: ready(pod), Pending: pod.Spec.NodeName == "", Leaving: pod.DeletionTimestamp != nil,
+				UID: pod.UID, Ready: pod.DeletionTimestamp == nil && podstate.Ready(pod), Pending: pod.Spec.NodeName == "", Leaving: pod.DeletionTimestamp != nil,
 			})
 		}
 	}
@@ -112,18 +113,6 @@ func (n *namespaces) counts() map[string]int {
 		out[name] = namespace.pods
 	}
 	return out
-}
-
-func ready(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil {
-		return false
-	}
-	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // list lists pods with a client.

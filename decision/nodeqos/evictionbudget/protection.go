@@ -7,12 +7,14 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // Protection is why the API server refuses to evict a pod because of the PodDisruptionBudgets of its namespace; empty when it may admit
 // that. A pod that does not run or is not ready may be evicted whatever the budgets say, so nothing is said of it.
 func Protection(pod *corev1.Pod, budgets []policyv1.PodDisruptionBudget) string {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || !ready(pod) {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase != corev1.PodRunning || !podstate.Ready(pod) {
 		return ""
 	}
 	var covering []*policyv1.PodDisruptionBudget
@@ -40,13 +42,4 @@ func covers(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 	}
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	return err == nil && selector.Matches(labels.Set(pod.Labels))
-}
-
-func ready(pod *corev1.Pod) bool {
-	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }

@@ -1,0 +1,2 @@
+// Package podstate reads how a pod is from its status.
+package podstate
