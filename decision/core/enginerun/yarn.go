@@ -56,10 +56,8 @@ func ParseYARN(answer []byte) ([]Event, error) {
 // hasField says whether an object has a field, even if that is null.
 func hasField(object []byte, name string) bool {
 	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(object, &fields) // what is no object has no fields
 	_, has := fields[name]
-	if json.Unmarshal(object, &fields) == nil {
-		_, has = fields[name]
-	}
 	return has
 }
 

@@ -82,16 +82,16 @@ func (s *Store) keepCursor(reader string, c *cursor) {
 }
 
 // advance forgets what ended before a time, and the oldest ones where there are too many.
-func (p *cursor) advance(to int64) {
-	if len(p.seen) > mostSeen {
-		times := slices.Sorted(maps.Values(p.seen))
+func (c *cursor) advance(to int64) {
+	if len(c.seen) > mostSeen {
+		times := slices.Sorted(maps.Values(c.seen))
 		to = max(to, times[len(times)-mostSeen/2])
 	}
-	if to <= p.from {
+	if to <= c.from {
 		return
 	}
-	p.from = to
-	maps.DeleteFunc(p.seen, func(_ uint64, at int64) bool { return at < to })
+	c.from = to
+	maps.DeleteFunc(c.seen, func(_ uint64, at int64) bool { return at < to })
 }
 
 func hashOf(id string) uint64 {
