@@ -47,15 +47,7 @@ func (s *story) seenRaised() string {
 		"%s left, of %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with as many requests and no Trino.",
 		s.drain.worker, s.drain.tasks, s.drain.query, s.drain.answered.Took.Round(time.Second), isLeft(len(s.workers)), s.before,
 		s.together.Progress/thousand, s.raised.Progress/thousand, service.Milliseconds(s.raised.P99),
-		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.askedAgain() + s.remark()
-}
-
-// askedAgain is added where queries were.
-func (s *story) askedAgain() string {
-	if n := s.queries.refused(); n > 0 {
-		return fmt.Sprintf(" Queries that found no worker, because the one that is left answered too late, were asked again: %d.", n)
-	}
-	return ""
+		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.remark()
 }
 
 // isLeft says how many workers there are still.
@@ -106,10 +98,9 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 
 // awaitAnswers waits until as many queries have ended as run at once: workers that have just started still compile what they run.
 func (s *story) awaitAnswers(ctx context.Context, t *tutorial.Session) error {
-	begun := func() int { return len(s.queries.past()) - s.queries.refused() }
-	before := begun()
+	before := len(s.queries.past())
 	return t.Await(ctx, "queries to be answered by the workers that came", answerWithin, func(context.Context) error {
-		if ended := begun() - before; ended < atOnce {
+		if ended := len(s.queries.past()) - before; ended < atOnce {
 			return fmt.Errorf("%d queries have ended since", ended)
 		}
 		return nil
