@@ -101,13 +101,13 @@ func hashOf(id string) uint64 {
 }
 
 // append the name of the reader after its length, from when it reads, and what it has seen.
-func (p *cursor) append(content []byte, name string) []byte {
+func (c *cursor) append(content []byte, name string) []byte {
 	name = name[:min(len(name), maxField)]
 	content = append(append(content, byte(len(name))), name...)
-	content = binary.AppendUvarint(content, uint64(p.from))
-	for _, hash := range slices.Sorted(maps.Keys(p.seen)) {
+	content = binary.AppendUvarint(content, uint64(c.from))
+	for _, hash := range slices.Sorted(maps.Keys(c.seen)) {
 		content = binary.BigEndian.AppendUint64(content, hash)
-		content = binary.AppendUvarint(content, uint64(p.seen[hash]))
+		content = binary.AppendUvarint(content, uint64(c.seen[hash]))
 	}
 	return content
 }
