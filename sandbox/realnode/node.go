@@ -61,6 +61,9 @@ func (n Node) Address() netip.Addr { return n.Subnet.Addr().Next() }
 // CgroupParent is the cgroup that kubelet makes its own in, relative to a hierarchy.
 func (n Node) CgroupParent() string { return "koord-sandbox-" + n.Sandbox }
 
+// bestEffort is the cgroup of all best-effort pods, relative to a hierarchy.
+func (n Node) bestEffort() string { return n.CgroupParent() + "/kubepods/besteffort" }
+
 // CgroupView is a directory that, in the node's mount namespace, looks like /sys/fs/cgroup of a machine that is nothing but the
 // node: what kubelet makes lies at the top, and nothing outside of the node can be reached.
 func (n Node) CgroupView() string { return n.path("cgroup") }

@@ -22,6 +22,12 @@ func makeBridge(string, netip.Addr, int) error { return errNotLinux }
 
 func removeBridge(context.Context, string) error { return errNotLinux }
 
+// PauseBestEffort is not possible here.
+func (Host) PauseBestEffort(Node) error { return errNotLinux }
+
+// ResumeBestEffort is not possible here.
+func (Host) ResumeBestEffort(Node) error { return errNotLinux }
+
 // EnterNamespace is not possible here.
 func (n Node) EnterNamespace() error { return errNotLinux }
 
