@@ -46,7 +46,7 @@ var spoken = map[string]sentences{
 	},
 	"what tutorials tell": {
 		folders: []string{"kubectl-plugin/tutorial"},
-		calls:   []string{"Await", "AwaitOffer", "Measure", "Tell"},
+		calls:   []string{"Await", "AwaitOffer", "MeasureBeside", "Tell"},
 	},
 	"reasons of decisions": {
 		folders: []string{"agent", "controllers", "decision", "descheduler", "scheduler"},

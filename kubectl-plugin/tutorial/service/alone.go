@@ -13,10 +13,10 @@ func (s *Service) ServeAlone(ctx context.Context, t *tutorial.Session) (err erro
 	if err := s.Start(ctx, t); err != nil {
 		return err
 	}
-	if s.AloneHigh, err = s.Measure(ctx, t, "service alone", High, nil); err != nil {
+	if s.AloneHigh, err = s.MeasureAlone(ctx, t, High); err != nil {
 		return err
 	}
-	if s.AloneLow, err = s.Measure(ctx, t, "service alone", Low, nil); err != nil {
+	if s.AloneLow, err = s.MeasureAlone(ctx, t, Low); err != nil {
 		return err
 	}
 	_, err = t.Koordctl(ctx, "top", "nodes")

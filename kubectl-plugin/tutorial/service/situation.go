@@ -3,7 +3,6 @@ package service
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
@@ -25,48 +24,22 @@ type Situation struct {
 	Used float64
 	// Progress of the engine, per second; 0 where none runs.
 	Progress float64
+	// Paused is what was measured in turn with it, with the pods of the engine paused; nil where none runs.
+	Paused *Situation
 }
 
 // Count says how far an engine is, such as how many tasks it has done so far.
 type Count func(context.Context) (int64, error)
 
-// Measure sends requests to the service at a rate, and says what was seen meanwhile. count is nil where no engine runs.
-func (s *Service) Measure(ctx context.Context, t *tutorial.Session, name string, rate float64, count Count) (Situation, error) {
+// MeasureAlone sends requests to the service at a rate, and says what was seen meanwhile.
+func (s *Service) MeasureAlone(ctx context.Context, t *tutorial.Session, rate float64) (Situation, error) {
 	t.Tell("sending %g requests per second for %s", rate, warmUp+t.MeasureFor)
-	got := Situation{Name: name, Rate: rate}
-	if count == nil {
-		count = func(context.Context) (int64, error) { return 0, nil }
-	}
 	if err := workload.ComeFirst(false); err != nil {
-		return got, err
+		return Situation{}, err
 	}
-	if _, err := s.send(ctx, t, rate, warmUp); err != nil {
-		return got, err
-	}
-	doneBefore, err := count(ctx)
-	if err != nil {
-		return got, err
-	}
-	began := time.Now()
-	before, err := workload.MachineCPUTime()
-	if err != nil {
-		return got, err
-	}
-	took, err := s.send(ctx, t, rate, t.MeasureFor)
-	if err != nil {
-		return got, err
-	}
-	after, err := workload.MachineCPUTime()
-	if err != nil {
-		return got, err
-	}
-	done, err := count(ctx)
-	if err != nil {
-		return got, err
-	}
-	got.Summary, got.Used = workload.Summarize(took), after.Since(before)
-	got.Progress = float64(done-doneBefore) / time.Since(began).Seconds()
-	return got, nil
+	var seen observed
+	err := s.observe(ctx, t, &seen, rate, warmUp, t.MeasureFor)
+	return seen.situation("service alone", rate), err
 }
 
 // send sends requests, and returns how long they took. One that fails, as they do where the machine is too busy, was a slow one.
@@ -79,28 +52,45 @@ func (s *Service) send(ctx context.Context, t *tutorial.Session, rate float64, d
 	return took, err
 }
 
-// Table has a row for each situation, compared with those without an engine. progress is the heading of what the engine did, and per the
+// Table has a row for each situation, after one of what was measured in turn with it while the engine was paused. progress is the heading of what the engine did, and per the
 // seconds that it is counted in: 1 for what was done per second, 60 for what was done per minute.
 func Table(progress string, per float64, situations ...Situation) [][]string {
-	rows := [][]string{{"SITUATION", "REQUESTS/S", "P50", "P99", "TO ALONE", "CPU USED", "TO ALONE", progress}}
+	rows := [][]string{{"SITUATION", "REQUESTS/S", "P50", "P99", "TO PAUSED", "CPU USED", "TO PAUSED", progress}}
 	for _, got := range situations {
-		var alone Situation
-		for _, other := range situations {
-			if other.Progress == 0 && math.Round(other.Rate) == math.Round(got.Rate) {
-				alone = other
-				break
-			}
+		latency, used, done := "-", "-", "-"
+		if got.Paused != nil {
+			rows = append(rows, row(*got.Paused, "-", "-", "-"))
+			latency, used, done = got.Slower(), got.More(), fmt.Sprintf("%.1f", got.Progress*per)
 		}
-		done := "-"
-		if got.Progress > 0 {
-			done = fmt.Sprintf("%.1f", got.Progress*per)
-		}
-		rows = append(rows, []string{
-			got.Name, fmt.Sprintf("%g", got.Rate), Milliseconds(got.P50), Milliseconds(got.P99), Times(float64(got.P99), float64(alone.P99)),
-			Percent(got.Used), Times(got.Used, alone.Used), done,
-		})
+		rows = append(rows, row(got, latency, used, done))
 	}
 	return rows
+}
+
+func row(got Situation, latency, used, done string) []string {
+	return []string{got.Name, fmt.Sprintf("%g", got.Rate), Milliseconds(got.P50), Milliseconds(got.P99), latency, Percent(got.Used), used, done}
+}
+
+// Seen says what the service notices of an engine, and how much more of the machine is used.
+func (s Situation) Seen() string {
+	return fmt.Sprintf("The p99 is %s, %s of what it is with the engine paused. %s of the machine's CPU is used, %s of what is used with it paused.",
+		Milliseconds(s.P99), s.Slower(), Percent(s.Used), s.More())
+}
+
+// Slower is how many times as long the slowest hundredth of requests takes as with the engine paused.
+func (s Situation) Slower() string {
+	if s.Paused == nil {
+		return "-"
+	}
+	return Times(float64(s.P99), float64(s.Paused.P99))
+}
+
+// More is how many times as much of the machine's CPU is used as with the engine paused.
+func (s Situation) More() string {
+	if s.Paused == nil {
+		return "-"
+	}
+	return Times(s.Used, s.Paused.Used)
 }
 
 // Milliseconds of a duration, with a tenth.

@@ -29,7 +29,7 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if err != nil {
 		return err
 	}
-	if s.raised, err = s.Measure(ctx, t, "with Spark", service.High, s.tasks(t)); err != nil {
+	if s.raised, err = s.MeasureBeside(ctx, t, "with Spark", service.High, s.tasks(t)); err != nil {
 		return err
 	}
 	least := s.Offer
@@ -43,9 +43,9 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 
 func (s *story) seenRaised() string {
 	return fmt.Sprintf("batch-cpu went from %d to %d thousandths of a core, and Spark from %.1f to %.1f tasks a second. The p99 is %s, %s of what it is "+
-		"with as many requests and no Spark. The pods that run stay: they get less CPU time, and are evicted only where the agent's features "+
+		"with the engine paused. The pods that run stay: they get less CPU time, and are evicted only where the agent's features "+
 		"for that are on.", s.offerBefore, s.Offer, s.together.Progress, s.raised.Progress, service.Milliseconds(s.raised.P99),
-		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.Remark()
+		s.raised.Slower()) + s.Remark()
 }
 
 func (s *story) gaveWay(context.Context, *tutorial.Session) error {
@@ -68,7 +68,7 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if err != nil {
 		return err
 	}
-	if s.lowered, err = s.Measure(ctx, t, "with Spark, afterwards", service.Low, s.tasks(t)); err != nil {
+	if s.lowered, err = s.MeasureBeside(ctx, t, "with Spark, afterwards", service.Low, s.tasks(t)); err != nil {
 		return err
 	}
 	_, err = t.Koordctl(ctx, "top", "nodes")

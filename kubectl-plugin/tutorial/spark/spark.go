@@ -56,7 +56,8 @@ sandbox listens on loopback.`,
 			{
 				Title: "Both together",
 				Text: `The service gets 50 requests a second as before, and Spark has what it leaves. Look at how much more of the node is used,
-and at what the service notices of it.`,
+and at what the service notices of it.
+Every other ten seconds the pods of the engine are paused, to compare: what a machine does by itself changes over minutes.`,
 				Do: s.runTogether, Seen: s.seenTogether, Holds: s.makesProgress,
 			},
 			{

@@ -55,7 +55,7 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 	if err != nil {
 		return err
 	}
-	if s.together, err = s.Measure(ctx, t, "with Spark", service.Low, s.tasks(t)); err != nil {
+	if s.together, err = s.MeasureBeside(ctx, t, "with Spark", service.Low, s.tasks(t)); err != nil {
 		return err
 	}
 	if _, err := t.Kubectl(ctx, "logs", "-n", Namespace, s.driver.Name, "--tail=3"); err != nil {
@@ -68,9 +68,7 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 }
 
 func (s *story) seenTogether() string {
-	return fmt.Sprintf("The p99 is %s, %s of what it was alone. The CPU that is used went from %s to %s of the machine, %s. Spark does %.1f tasks a second.",
-		service.Milliseconds(s.together.P99), service.Times(float64(s.together.P99), float64(s.AloneLow.P99)), service.Percent(s.AloneLow.Used), service.Percent(s.together.Used),
-		service.Times(s.together.Used, s.AloneLow.Used), s.together.Progress)
+	return fmt.Sprintf("%s Spark does %.1f tasks a second.", s.together.Seen(), s.together.Progress)
 }
 
 func (s *story) makesProgress(context.Context, *tutorial.Session) error {

@@ -32,7 +32,7 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 		return err
 	}
 	s.show(t, sql, s.drain.answered.Answer)
-	if s.raised, err = s.Measure(ctx, t, "with Trino", service.High, s.queries.rows); err != nil {
+	if s.raised, err = s.MeasureBeside(ctx, t, "with Trino", service.High, s.queries.rows); err != nil {
 		return err
 	}
 	if _, err = t.Koordctl(ctx, "why", "workers/trino", "-n", Namespace); err != nil {
@@ -44,10 +44,10 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 
 func (s *story) seenRaised() string {
 	return fmt.Sprintf("Worker %s had %d tasks of query %s when it was asked to shut down. The query was answered after %s, and as before. "+
-		"%s left, of %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with as many requests and no Trino.",
+		"%s left, of %d. Trino went from %.0f to %.0f thousand rows a second. The p99 is %s, %s of what it is with the engine paused.",
 		s.drain.worker, s.drain.tasks, s.drain.query, s.drain.answered.Took.Round(time.Second), isLeft(len(s.workers)), s.before,
 		s.together.Progress/thousand, s.raised.Progress/thousand, service.Milliseconds(s.raised.P99),
-		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.remark()
+		s.raised.Slower()) + s.remark()
 }
 
 // isLeft says how many workers there are still.
@@ -86,7 +86,7 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if err != nil {
 		return err
 	}
-	if s.lowered, err = s.Measure(ctx, t, "with Trino, afterwards", service.Low, s.queries.rows); err != nil {
+	if s.lowered, err = s.MeasureBeside(ctx, t, "with Trino, afterwards", service.Low, s.queries.rows); err != nil {
 		return err
 	}
 	if err := s.showNodes(ctx, t); err != nil {

@@ -95,7 +95,7 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 		stop()
 		return nil
 	})
-	if s.together, err = s.Measure(ctx, t, "with Trino", service.Low, s.queries.rows); err != nil {
+	if s.together, err = s.MeasureBeside(ctx, t, "with Trino", service.Low, s.queries.rows); err != nil {
 		return err
 	}
 	_, err = t.Koordctl(ctx, "top", "pods", "-n", Namespace)
@@ -103,10 +103,7 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 }
 
 func (s *story) seenTogether() string {
-	return fmt.Sprintf("The p99 is %s, %s of what it was alone. The CPU that is used went from %s to %s of the machine, %s. "+
-		"Trino reads %.0f thousand rows a second.", service.Milliseconds(s.together.P99),
-		service.Times(float64(s.together.P99), float64(s.AloneLow.P99)), service.Percent(s.AloneLow.Used), service.Percent(s.together.Used),
-		service.Times(s.together.Used, s.AloneLow.Used), s.together.Progress/thousand)
+	return fmt.Sprintf("%s Trino reads %.0f thousand rows a second.", s.together.Seen(), s.together.Progress/thousand)
 }
 
 const thousand = 1000

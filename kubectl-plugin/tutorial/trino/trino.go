@@ -11,7 +11,7 @@ const Namespace = "trino-tutorial"
 
 // New returns the tutorial, to be run once.
 func New() tutorial.Tutorial {
-	s := &story{Service: service.Service{Namespace: Namespace, LeastPercent: 20}}
+	s := &story{Service: service.Service{Namespace: Namespace, LeastPercent: 20, Yields: true}}
 	return tutorial.Tutorial{
 		Name: "trino", Aliases: []string{"presto"}, Title: "Trino on what services leave", Programs: java.Programs,
 		Short: "Trino answers queries with what a service leaves, and drains workers when it needs more",
@@ -28,8 +28,8 @@ For figures like these nothing else should run on the machine.`,
 				Title: "Prepare the node",
 				Text: `The image of Trino is built and imported, and koord-manager is told to size workers. What is free of the node up to 65 percent
 of its CPU is offered to batch pods, and the agent holds them back above it, by a quota of CPU time: a machine of few CPUs has none to take
-from them. A fifth of the CPU is left to them in any case. The scheduler takes the node however much of it is used, because there is no
-other.`,
+from them. A fifth of the CPU is left to them in any case, and they yield each CPU to whatever else wants it (cpu.idle). The scheduler takes the
+node however much of it is used, because there is no other.`,
 				Do: s.prepare, Seen: s.SeenAround,
 			},
 			{
@@ -56,7 +56,8 @@ ConfigMap name user koordinator.`,
 				Title: "Both together",
 				Text: `The service gets 50 requests a second as before, and two clients send one query after the other to Trino. A query reads the
 800,000 rows of partsupp of TPC-H at scale factor 1, which the connector generates meanwhile, and counts them by the region of the supplier.
-Look at how much more of the node is used, and at what the service notices of it.`,
+Look at how much more of the node is used, and at what the service notices of it.
+Every other ten seconds the pods of the engine are paused, to compare: what a machine does by itself changes over minutes.`,
 				Do: s.runTogether, Seen: s.seenTogether, Holds: s.makesProgress,
 			},
 			{

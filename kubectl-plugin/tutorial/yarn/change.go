@@ -23,7 +23,7 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if err != nil {
 		return err
 	}
-	if s.raised, err = s.Measure(ctx, t, "with YARN", service.High, s.numbers); err != nil {
+	if s.raised, err = s.MeasureBeside(ctx, t, "with YARN", service.High, s.numbers); err != nil {
 		return err
 	}
 	if s.counted, err = s.ask(ctx); err != nil { // containers that were started since may have been warned, too
@@ -88,10 +88,10 @@ func (s *story) fits() error {
 
 func (s *story) seenRaised() string {
 	return fmt.Sprintf("YARN went from %d to %d vcores, and the job from %d to %d containers. It was warned of %d; %d of its containers "+
-		"did not end by themselves. It went from %.1f to %.1f thousand numbers a second. The p99 is %s, %s of what it is with as many requests and no YARN.",
+		"did not end by themselves. It went from %.1f to %.1f thousand numbers a second. The p99 is %s, %s of what it is with the engine paused.",
 		s.before, s.shrunk, s.countedBefore.Containers, s.counted.Containers, s.counted.Warned-s.countedBefore.Warned,
 		s.counted.Killed-s.countedBefore.Killed, s.together.Progress/thousand, s.raised.Progress/thousand, service.Milliseconds(s.raised.P99),
-		service.Times(float64(s.raised.P99), float64(s.AloneHigh.P99))) + s.remark()
+		s.raised.Slower()) + s.remark()
 }
 
 // gaveWay returns an error unless YARN had less than containers used, and the job was warned. How many containers it has is not compared: between
@@ -128,7 +128,7 @@ func (s *story) lowerLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if err != nil {
 		return err
 	}
-	if s.lowered, err = s.Measure(ctx, t, "with YARN, afterwards", service.Low, s.numbers); err != nil {
+	if s.lowered, err = s.MeasureBeside(ctx, t, "with YARN, afterwards", service.Low, s.numbers); err != nil {
 		return err
 	}
 	if err := s.look(ctx); err != nil {

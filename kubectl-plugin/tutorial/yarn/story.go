@@ -62,7 +62,7 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 	if err := s.submit(ctx, t); err != nil {
 		return err
 	}
-	if s.together, err = s.Measure(ctx, t, "with YARN", service.Low, s.numbers); err != nil {
+	if s.together, err = s.MeasureBeside(ctx, t, "with YARN", service.Low, s.numbers); err != nil {
 		return err
 	}
 	if s.counted, err = s.ask(ctx); err != nil {
@@ -82,10 +82,8 @@ func (s *story) runTogether(ctx context.Context, t *tutorial.Session) (err error
 }
 
 func (s *story) seenTogether() string {
-	return fmt.Sprintf("YARN may use %d vcores, and %d containers of the job run beside that of its master. The p99 is %s, %s of what it was alone. "+
-		"The CPU that is used went from %s to %s of the machine, %s. The job looks at %.1f thousand numbers a second.", s.node.vcores(), s.counted.Containers,
-		service.Milliseconds(s.together.P99), service.Times(float64(s.together.P99), float64(s.AloneLow.P99)), service.Percent(s.AloneLow.Used),
-		service.Percent(s.together.Used), service.Times(s.together.Used, s.AloneLow.Used), s.together.Progress/thousand)
+	return fmt.Sprintf("YARN may use %d vcores, and %d containers of the job run beside that of its master. %s The job looks at %.1f thousand numbers a second.",
+		s.node.vcores(), s.counted.Containers, s.together.Seen(), s.together.Progress/thousand)
 }
 
 const thousand = 1000

@@ -69,7 +69,8 @@ func (s *story) work() []tutorial.Step {
 		{
 			Title: "Both together",
 			Text: `The service gets 50 requests a second as before, and a job is submitted to YARN. It counts primes in pieces: each is the work of a
-container of one vcore, of which it asks for up to twelve. Look at how much more of the node is used, and at what the service notices of it.`,
+container of one vcore, of which it asks for up to twelve. Look at how much more of the node is used, and at what the service notices of it.
+Every other ten seconds the pods of the engine are paused, to compare: what a machine does by itself changes over minutes.`,
 			Do: s.runTogether, Seen: s.seenTogether, Holds: s.makesProgress,
 		},
 		{
