@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
+	"koordinator.sh/koord/sandbox/workload"
 )
 
 // ServeAlone starts the service and measures it without an engine.
@@ -35,4 +36,15 @@ func (s *Service) Served(context.Context, *tutorial.Session) error {
 		return errors.New("the service answered no requests")
 	}
 	return nil
+}
+
+// MeasureAlone sends requests to the service at a rate, and says what was seen meanwhile.
+func (s *Service) MeasureAlone(ctx context.Context, t *tutorial.Session, rate float64) (Situation, error) {
+	t.Tell("sending %g requests per second for %s", rate, warmUp+t.MeasureFor)
+	if err := workload.ComeFirst(false); err != nil {
+		return Situation{}, err
+	}
+	var seen observed
+	err := s.observe(ctx, t, &seen, rate, warmUp, t.MeasureFor)
+	return seen.situation("service alone", rate), err
 }

@@ -8,6 +8,9 @@ import (
 	"koordinator.sh/koord/sandbox/workload"
 )
 
+// warmUp is the time in which caches fill, before a situation is measured.
+const warmUp = 4 * time.Second
+
 // observed is what was seen of one situation so far.
 type observed struct {
 	// took is how long the requests took.
@@ -49,4 +52,14 @@ func (o *observed) situation(name string, rate float64) Situation {
 		out.Progress = float64(o.done) / o.during.Seconds()
 	}
 	return out
+}
+
+// send sends requests, and returns how long they took. One that fails, as they do where the machine is too busy, was a slow one.
+func (s *Service) send(ctx context.Context, t *tutorial.Session, rate float64, duration time.Duration) ([]time.Duration, error) {
+	took, err := workload.Send(ctx, s.target, rate, duration)
+	if err != nil && ctx.Err() == nil {
+		t.Tell("not all requests were answered: %v", err)
+		return took, nil
+	}
+	return took, err
 }

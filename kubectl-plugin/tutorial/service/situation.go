@@ -5,12 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"koordinator.sh/koord/kubectl-plugin/tutorial"
 	"koordinator.sh/koord/sandbox/workload"
 )
-
-// warmUp is the time in which caches fill, before a situation is measured.
-const warmUp = 4 * time.Second
 
 // Situation is what was measured of the service and the machine while an engine did something.
 type Situation struct {
@@ -31,29 +27,8 @@ type Situation struct {
 // Count says how far an engine is, such as how many tasks it has done so far.
 type Count func(context.Context) (int64, error)
 
-// MeasureAlone sends requests to the service at a rate, and says what was seen meanwhile.
-func (s *Service) MeasureAlone(ctx context.Context, t *tutorial.Session, rate float64) (Situation, error) {
-	t.Tell("sending %g requests per second for %s", rate, warmUp+t.MeasureFor)
-	if err := workload.ComeFirst(false); err != nil {
-		return Situation{}, err
-	}
-	var seen observed
-	err := s.observe(ctx, t, &seen, rate, warmUp, t.MeasureFor)
-	return seen.situation("service alone", rate), err
-}
-
-// send sends requests, and returns how long they took. One that fails, as they do where the machine is too busy, was a slow one.
-func (s *Service) send(ctx context.Context, t *tutorial.Session, rate float64, duration time.Duration) ([]time.Duration, error) {
-	took, err := workload.Send(ctx, s.target, rate, duration)
-	if err != nil && ctx.Err() == nil {
-		t.Tell("not all requests were answered: %v", err)
-		return took, nil
-	}
-	return took, err
-}
-
-// Table has a row for each situation, after one of what was measured in turn with it while the engine was paused. progress is the heading of what the engine did, and per the
-// seconds that it is counted in: 1 for what was done per second, 60 for what was done per minute.
+// Table has a row for each situation, after one of what was measured in turn with it while the engine was paused. progress is the heading of what the
+// engine did, and per the seconds that it is counted in: 1 for what was done per second, 60 for what was done per minute.
 func Table(progress string, per float64, situations ...Situation) [][]string {
 	rows := [][]string{{"SITUATION", "REQUESTS/S", "P50", "P99", "TO PAUSED", "CPU USED", "TO PAUSED", progress}}
 	for _, got := range situations {
