@@ -228,7 +228,8 @@ func (m *measurement) predicted() []prediction.Pod {
 // node whose usage is not known must not look as if it were.
 const missedReadings = 10
 
-// status is what the NodeMetric is to say; nil before the first reading, and while the machine cannot be read.
+// status is what the NodeMetric is to say; nil before the second reading, from which on it is known what is used, and while the machine cannot be
+// read. An agent that has just been restarted would otherwise take back what was reported before, and with it what the node offers.
 func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -250,7 +251,10 @@ func (m *measurement) status(now time.Time) *slov1alpha1.NodeMetricStatus {
 	for _, application := range m.applications() {
 		in.Applications = append(in.Applications, report.Application{Name: application.Name, Band: application.Priority, QoS: application.QoS})
 	}
-	return report.Status(in)
+	if status := report.Status(in); status.NodeMetric != nil {
+		return status
+	}
+	return nil
 }
 
 // describeInterval is how often the machine is asked how it is built: CPUs may be taken offline.

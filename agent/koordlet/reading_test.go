@@ -2,11 +2,13 @@ package koordlet
 
 import (
 	"errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
 // TestAMachineThatIsNotDescribedIsMeasuredOn: best effort is held back by the last known description of the machine.
@@ -57,6 +59,28 @@ func TestAMachineThatCannotBeReadIsNotReported(t *testing.T) {
 		r.after(5 * time.Second)
 		if age := time.Since(r.metric().UpdateTime.Time); age > 5*time.Second {
 			t.Errorf("the latest report is %s old after the machine can be read again", age)
+		}
+	})
+}
+
+// TestAnAgentThatHasReadOnceReportsNothing: what the one before it has reported stays until the usage is known, or each restart would take
+// away what the node offers for as long as a report lasts.
+func TestAnAgentThatHasReadOnceReportsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, func(o *Options) { o.ReadOnly = true })
+		defer r.stop()
+		for readings := 1; readings <= 2; readings++ {
+			r.after(time.Second)
+			if err := r.measurement.sample(r.ctx); err != nil {
+				t.Fatal(err)
+			}
+			status := r.measurement.status(time.Now())
+			if reports := status != nil; reports != (readings > 1) {
+				t.Errorf("after %d readings the report is %+v", readings, status)
+			}
+			if status != nil && status.NodeMetric == nil {
+				t.Errorf("after %d readings the report lacks what the node uses", readings)
+			}
 		}
 	})
 }
