@@ -32,18 +32,18 @@ type Count func(context.Context) (int64, error)
 func Table(progress string, per float64, situations ...Situation) [][]string {
 	rows := [][]string{{"SITUATION", "REQUESTS/S", "P50", "P99", "TO PAUSED", "CPU USED", "TO PAUSED", progress}}
 	for _, got := range situations {
-		latency, used, done := "-", "-", "-"
+		done := "-"
 		if got.Paused != nil {
-			rows = append(rows, row(*got.Paused, "-", "-", "-"))
-			latency, used, done = got.Slower(), got.More(), fmt.Sprintf("%.1f", got.Progress*per)
+			rows = append(rows, row(*got.Paused, "-"))
+			done = fmt.Sprintf("%.1f", got.Progress*per)
 		}
-		rows = append(rows, row(got, latency, used, done))
+		rows = append(rows, row(got, done))
 	}
 	return rows
 }
 
-func row(got Situation, latency, used, done string) []string {
-	return []string{got.Name, fmt.Sprintf("%g", got.Rate), Milliseconds(got.P50), Milliseconds(got.P99), latency, Percent(got.Used), used, done}
+func row(got Situation, done string) []string {
+	return []string{got.Name, fmt.Sprintf("%g", got.Rate), Milliseconds(got.P50), Milliseconds(got.P99), got.Slower(), Percent(got.Used), got.More(), done}
 }
 
 // Seen says what the service notices of an engine, and how much more of the machine is used.
@@ -52,7 +52,7 @@ func (s Situation) Seen() string {
 		Milliseconds(s.P99), s.Slower(), Percent(s.Used), s.More())
 }
 
-// Slower is how many times as long the slowest hundredth of requests takes as with the engine paused.
+// Slower is how many times as long the slowest hundredth of requests takes as with the engine paused; "-" where none runs.
 func (s Situation) Slower() string {
 	if s.Paused == nil {
 		return "-"
@@ -60,7 +60,7 @@ func (s Situation) Slower() string {
 	return Times(float64(s.P99), float64(s.Paused.P99))
 }
 
-// More is how many times as much of the machine's CPU is used as with the engine paused.
+// More is how many times as much of the machine's CPU is used as with the engine paused; "-" where none runs.
 func (s Situation) More() string {
 	if s.Paused == nil {
 		return "-"
