@@ -109,8 +109,8 @@ func connectYARN(options *Options) (func(yarn.Cluster) engine.Engine, error) {
 	}
 	caller := yarn.Caller{User: options.YARNUser}
 	if options.YARNTokenFile != "" {
-		var err error
-		if caller.Token, err = readToken(options.YARNTokenFile); err != nil {
+		caller.Token = func() (*ipc.Token, error) { return readToken(options.YARNTokenFile) }
+		if _, err := caller.Token(); err != nil {
 			return nil, err
 		}
 	}

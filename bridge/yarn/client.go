@@ -41,7 +41,7 @@ type resourceManager struct {
 func NewClient(cluster Cluster, caller Caller, timeout time.Duration) *Client {
 	out := &Client{}
 	for _, at := range cluster.ResourceManagers {
-		service := func(address, protocol string, token *ipc.Token) *ipc.Client {
+		service := func(address, protocol string, token func() (*ipc.Token, error)) *ipc.Client {
 			return ipc.NewClient(ipc.Options{Address: address, Protocol: protocol, User: caller.User, Token: token, Timeout: timeout})
 		}
 		out.managers = append(out.managers, &resourceManager{

@@ -177,8 +177,9 @@ func CheckWeb(clusters []Cluster) error {
 type Caller struct {
 	// User that the calls are made as, where ResourceManagers trust what clients say.
 	User string
-	// Token authenticates the calls of the client service; nil where there is none. YARN takes no tokens in its admin service.
-	Token *ipc.Token
+	// Token returns what authenticates the calls of the client service, see ipc.Options; nil where there is none. YARN takes no tokens in its admin
+	// service.
+	Token func() (*ipc.Token, error)
 }
 
 // TokenKind is the kind of the tokens that ResourceManagers issue to clients.

@@ -19,8 +19,9 @@ type Options struct {
 	Protocol string
 	// User that calls, where the server trusts what clients say.
 	User string
-	// Token authenticates the caller by SASL; nil where there is none.
-	Token *Token
+	// Token returns what authenticates the caller by SASL, and is called for each connection, because tokens expire and are renewed; nil where
+	// there is none.
+	Token func() (*Token, error)
 	// Timeout bounds one call, connecting included; 0 means 10 s.
 	Timeout time.Duration
 }

@@ -46,7 +46,11 @@ func (c *Client) authenticate(conn net.Conn) error {
 	if err != nil {
 		return err
 	}
-	digest, err := newDigest(c.options.Token, auth)
+	token, err := c.options.Token()
+	if err != nil {
+		return err
+	}
+	digest, err := newDigest(token, auth)
 	if err != nil {
 		return err
 	}

@@ -85,28 +85,38 @@ func TestTheRealResourceManager(t *testing.T) {
 func authenticate(t *testing.T, address string) {
 	plain := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, User: "root"})
 	defer plain.Close()
-	response, err := plain.Call(t.Context(), "getDelegationToken", protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "root"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var token *ipc.Token
-	if err := ipc.Fields(response, func(_ protowire.Number, value ipc.Value) { token, err = ipc.ParseToken(value.Bytes) }); err != nil || token == nil {
-		t.Fatalf("read the token: %v", err)
-	}
+	token, response := newToken(t, plain)
 	if token.Kind != yarn.TokenKind {
 		t.Errorf("the token is a %s", token.Kind)
 	}
-	authenticated := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: token})
+	held := func(token *ipc.Token) func() (*ipc.Token, error) {
+		return func() (*ipc.Token, error) { return token, nil }
+	}
+	authenticated := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: held(token)})
 	defer authenticated.Close()
 	if _, err := authenticated.Call(t.Context(), "getClusterNodes", nil); err != nil {
 		t.Errorf("read the nodes with a token: %v", err)
 	}
 	forged := *token
 	forged.Password = []byte("guessed")
-	stranger := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: &forged})
+	stranger := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: held(&forged)})
 	defer stranger.Close()
 	if _, err := stranger.Call(t.Context(), "getClusterNodes", nil); err == nil {
 		t.Error("a forged token is taken")
+	}
+	file := token
+	renewing := ipc.NewClient(ipc.Options{Address: address, Protocol: clientProtocol, Token: func() (*ipc.Token, error) { return file, nil }})
+	defer renewing.Close()
+	// The response is a message with a token in it, as the request is.
+	if _, err := plain.Call(t.Context(), "cancelDelegationToken", response); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := renewing.Call(t.Context(), "getClusterNodes", nil); err == nil || !strings.Contains(err.Error(), "InvalidToken") {
+		t.Errorf("a token that is no longer valid is refused with %v", err)
+	}
+	file, _ = newToken(t, plain)
+	if _, err := renewing.Call(t.Context(), "getClusterNodes", nil); err != nil {
+		t.Errorf("read the nodes after the token was renewed: %v", err)
 	}
 }
 
@@ -159,4 +169,17 @@ func record(t *testing.T, cluster *realyarn.Cluster) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// newToken has the ResourceManager issue a token, and returns its response, too.
+func newToken(t *testing.T, client *ipc.Client) (token *ipc.Token, response []byte) {
+	t.Helper()
+	response, err := client.Call(t.Context(), "getDelegationToken", protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), "root"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ipc.Fields(response, func(_ protowire.Number, value ipc.Value) { token, err = ipc.ParseToken(value.Bytes) }); err != nil || token == nil {
+		t.Fatalf("read the token: %v", err)
+	}
+	return token, response
 }
