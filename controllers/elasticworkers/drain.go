@@ -37,6 +37,7 @@ func (r *reconciler) progress(ctx context.Context, object *schedulingv1alpha1.El
 // advance brings one worker further.
 func (r *reconciler) advance(ctx context.Context, object *schedulingv1alpha1.ElasticWorkers, w *worker, lost bool) error {
 	before := *w.mark
+	w.mark.synchronize(r.clock.Now())
 	if ended := without(w, lost, object.Spec.Drain); ended != "" {
 		w.mark.Done, w.message = true, ended
 		drains.WithLabelValues("finished").Inc()

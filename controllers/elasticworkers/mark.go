@@ -36,6 +36,16 @@ type mark struct {
 	Done  bool `json:"done,omitempty"`
 }
 
+// maxSkew is by how much the clocks of managers may differ.
+const maxSkew = time.Minute
+
+// synchronize has the time of a worker begin now if it begins in the future, where a manager whose clock was ahead has put it.
+func (m *mark) synchronize(now time.Time) {
+	if now = now.UTC().Truncate(time.Second); m.Since.After(now.Add(maxSkew)) {
+		m.Since, m.Deadline = now, now.Add(m.Deadline.Sub(m.Since))
+	}
+}
+
 // markOf reads the mark of a pod; nil where there is none, where it cannot be read, or where others left it.
 func markOf(pod *corev1.Pod, object *schedulingv1alpha1.ElasticWorkers) *mark {
 	text, marked := pod.Annotations[schedulingv1alpha1.AnnotationWorkerDrain]

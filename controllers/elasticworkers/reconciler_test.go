@@ -122,6 +122,26 @@ func TestDrainsThatGoWrongEndAtTheDeadline(t *testing.T) {
 	}
 }
 
+// TestADrainDoesNotWaitForAClockThatWasAhead: the manager that chose the worker had a clock an hour ahead of that of the next one.
+func TestADrainDoesNotWaitForAClockThatWasAhead(t *testing.T) {
+	r := newRig(t, nil).grown()
+	r.engine = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "no") }
+	r.clock.SetTime(r.clock.Now().Add(time.Hour))
+	r.offer("3000")
+	r.pass()
+	r.clock.SetTime(r.clock.Now().Add(-time.Hour))
+	r.restart()
+	r.pass()
+	if draining := r.object().Status.Draining; len(draining) != 1 || r.size() != 4 {
+		t.Fatalf("after the change of managers: %d workers, %+v, want 4 and one that drains", r.size(), draining)
+	}
+	r.clock.SetTime(r.clock.Now().Add(time.Minute))
+	r.pass()
+	if r.size() != 3 {
+		t.Errorf("a minute later: %d workers, want 3", r.size())
+	}
+}
+
 func eventWith(r *rig, text string) bool {
 	for {
 		select {
