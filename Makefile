@@ -63,7 +63,7 @@ spark-operator: build ## Build spark-operator, with which the tutorial of Spark 
 	@BIN=$(BIN) build/ecosystem.sh spark-operator
 
 ENGINES ?= ./test/engines/...
-engines: real-node spark-operator ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (ENGINES=./test/engines/slurm for one; needs a JDK 17 and Maven; downloads 350 MB once, verified and cached).
+engines: real-node spark-operator ## Test with real engines: YARN of Hadoop 3.4, Slurm, and as root the tutorials (ENGINES=./test/engines/slurm for one; needs a JDK 17, Maven and faketime; downloads 350 MB once, verified and cached).
 	@go build -o $(BIN)/kubectl k8s.io/kubernetes/cmd/kubectl
 	KOORD_TEST_BIN=$(CURDIR)/$(BIN) KOORD_TEST_ENGINES=required go test -count=1 -p 1 -timeout 45m $(ENGINES)
 

@@ -33,6 +33,8 @@ type Cluster struct {
 	conf map[string]string
 	// web are the addresses of the NodeManagers' web services.
 	web map[yarn.NodeID]string
+	// ahead is by how much the clocks of its processes are ahead.
+	ahead time.Duration
 }
 
 // WebServices returns the address of a NodeManager's web services.
@@ -44,11 +46,17 @@ const endWithin = 10 * time.Second
 // Start starts a ResourceManager.
 func Start(t testing.TB) *Cluster {
 	t.Helper()
+	return StartAhead(t, 0)
+}
+
+// StartAhead starts a ResourceManager whose clock, like those of its NodeManagers, is ahead of that of this machine. It needs libfaketime.
+func StartAhead(t testing.TB, ahead time.Duration) *Cluster {
+	t.Helper()
 	jars, err := project.Jars(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &Cluster{jars: jars, Client: free(t), Admin: free(t), Web: free(t), web: map[yarn.NodeID]string{}}
+	c := &Cluster{jars: jars, Client: free(t), Admin: free(t), Web: free(t), web: map[yarn.NodeID]string{}, ahead: ahead}
 	c.conf = map[string]string{
 		"yarn.resourcemanager.address":                  c.Client,
 		"yarn.resourcemanager.admin.address":            c.Admin,
@@ -173,6 +181,12 @@ func (c *Cluster) java(t testing.TB, name, conf, heap, class string, args ...str
 	t.Helper()
 	p := &process{}
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), "java", append(c.arguments(conf, heap, class), args...)...)
+	if c.ahead != 0 {
+		// The loader puts the directory of the architecture in the place of $LIB. Java waits by the monotonic clock, which stays as it is; the
+		// library's correction of such waits would end them at once.
+		command.Env = append(os.Environ(), "LD_PRELOAD=/usr/$LIB/faketime/libfaketime.so.1", fmt.Sprintf("FAKETIME=%+d", int64(c.ahead.Seconds())),
+			"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0")
+	}
 	command.Stdout, command.Stderr = p, p
 	if err := command.Start(); err != nil {
 		t.Fatalf("start %s: %v", name, err)

@@ -1,6 +1,7 @@
 package yarn_test
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"io"
@@ -55,30 +56,60 @@ func TestTheRealResourceManager(t *testing.T) {
 	record(t, cluster)
 	t.Run("says the same by its REST API", func(t *testing.T) { compare(t, cluster, id) })
 	t.Run("authenticates a caller by a token", func(t *testing.T) { authenticate(t, cluster.Client) })
-	t.Run("warns before it kills", func(t *testing.T) {
-		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
-		job := cluster.Submit(t, 3, 256, "sleep 8")
-		eventually.True(t, "all containers run", func() bool { return only(t, client).Containers == 4 })
-		if got := only(t, client).Used; got.VCores != 4 {
-			t.Errorf("4 containers use %+v", got)
-		}
-		resize(t, client, id, yarn.Resource{VCores: 2, MiB: 4096}, time.Minute)
-		if got := job.Summary(t); !strings.Contains(got, "SUCCEEDED done=3 killed=0") || strings.Contains(got, "warned=0") {
-			t.Errorf("the application ended with %q, want all done, some warned of, and none killed", got)
-		}
-	})
-	t.Run("kills after the deadline", func(t *testing.T) {
-		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
-		job := cluster.Submit(t, 3, 256, "sleep 12")
-		eventually.True(t, "all containers run", func() bool { return only(t, client).Containers == 4 })
-		resize(t, client, id, yarn.Resource{VCores: 2, MiB: 4096}, time.Second)
-		// A node that is being resized is shown without containers for an instant.
-		eventually.True(t, "containers are killed", func() bool { n := only(t, client).Containers; return n == 1 || n == 2 })
-		resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
-		if got := job.Summary(t); !strings.Contains(got, "SUCCEEDED done=3 killed=2") {
-			t.Errorf("the application ended with %q, want two killed and started again", got)
-		}
-	})
+	t.Run("warns before it kills", func(t *testing.T) { sparedForAMinute(t, cluster, id) })
+	t.Run("kills after the deadline", func(t *testing.T) { killedAfterASecond(t, cluster, id) })
+}
+
+// killedAfterASecond shrinks a node below what its containers use, with a deadline of a second.
+func killedAfterASecond(t *testing.T, cluster *realyarn.Cluster, id yarn.NodeID) {
+	client := cluster.Connect(t)
+	resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
+	job := cluster.Submit(t, 3, 256, "sleep 12")
+	eventually.True(t, "all containers run", func() bool { return only(t, client).Containers == 4 })
+	resize(t, client, id, yarn.Resource{VCores: 2, MiB: 4096}, time.Second)
+	// A node that is being resized is shown without containers for an instant.
+	eventually.True(t, "containers are killed", func() bool { n := only(t, client).Containers; return n == 1 || n == 2 })
+	resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
+	if got := job.Summary(t); !strings.Contains(got, "SUCCEEDED done=3 killed=2") {
+		t.Errorf("the application ended with %q, want two killed and started again", got)
+	}
+}
+
+// sparedForAMinute shrinks a node below what its containers use, with a deadline after they end.
+func sparedForAMinute(t *testing.T, cluster *realyarn.Cluster, id yarn.NodeID) {
+	client := cluster.Connect(t)
+	resize(t, client, id, yarn.Resource{VCores: 4, MiB: 4096}, 30*time.Second)
+	job := cluster.Submit(t, 3, 256, "sleep 8")
+	eventually.True(t, "all containers run", func() bool { return only(t, client).Containers == 4 })
+	if got := only(t, client).Used; got.VCores != 4 {
+		t.Errorf("4 containers use %+v", got)
+	}
+	resize(t, client, id, yarn.Resource{VCores: 2, MiB: 4096}, time.Minute)
+	if got := job.Summary(t); !strings.Contains(got, "SUCCEEDED done=3 killed=0") || strings.Contains(got, "warned=0") {
+		t.Errorf("the application ended with %q, want all done, some warned of, and none killed", got)
+	}
+}
+
+// TestAResourceManagerWhoseClockIsAhead keeps the deadlines that it is told, because they are durations.
+func TestAResourceManagerWhoseClockIsAhead(t *testing.T) {
+	engines.Require(t, "java", "javac", "mvn", "faketime")
+	cluster := realyarn.StartAhead(t, time.Hour)
+	id := cluster.StartNodeManager(t, yarn.Resource{VCores: 2, MiB: 2048})
+	response, err := http.Get("http://" + cluster.Web + "/ws/v1/cluster/info") //nolint:noctx // it answers at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said struct {
+		ClusterInfo struct{ StartedOn int64 }
+	}
+	if err := errors.Join(json.NewDecoder(response.Body).Decode(&said), response.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if ahead := time.Until(time.UnixMilli(said.ClusterInfo.StartedOn)); ahead < 50*time.Minute {
+		t.Fatalf("the ResourceManager says that it started %v from now", ahead)
+	}
+	t.Run("warns before it kills", func(t *testing.T) { sparedForAMinute(t, cluster, id) })
+	t.Run("kills after the deadline", func(t *testing.T) { killedAfterASecond(t, cluster, id) })
 }
 
 // authenticate gets a delegation token, and reads the nodes with it.
