@@ -148,6 +148,8 @@ const (
 	AllocationsInvalid    Code = "KOORD1604"
 	EngineCapacityNotHeld Code = "KOORD1605"
 	BridgeUnavailable     Code = "KOORD1606"
+	// EngineWorkRemains means that a node which is drained may still run its work.
+	EngineWorkRemains Code = "KOORD1607"
 )
 
 // Codes of elastic workers.

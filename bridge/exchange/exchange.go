@@ -62,6 +62,8 @@ type remembered struct {
 	warned string
 	// doubled is true when an event told that several agents are on the node.
 	doubled bool
+	// remaining is true when an event told that a node which takes no work still runs some.
+	remaining bool
 	// over is since when the engine has used more than its capacity; zero while it does not.
 	over time.Time
 }

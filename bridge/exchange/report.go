@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/klog/v2"
 
 	"koordinator.sh/koord/api/finding"
@@ -66,4 +67,21 @@ func (x *Exchange) reportDoubled(node *corev1.Node, kept *remembered, others []s
 			finding.EngineAgentDuplicate, x.allocationName(), strings.Join(others, ", "))
 	}
 	kept.doubled = len(others) > 0
+}
+
+// reportRemaining records an event when a node that is to take no work, as while it is drained, still runs some of the engine, and one when
+// all of it has ended and been given back. Draining a node ends pods only.
+func (x *Exchange) reportRemaining(s *shared, verdict thirdparty.Verdict) {
+	switch {
+	case !s.in.Stopped:
+		s.kept.remaining = false
+	case s.kept.remaining && verdict.Taken == engine.Amount{}:
+		s.kept.remaining = false
+		x.recorder.Eventf(s.Node, nil, corev1.EventTypeNormal, "EngineWorkEnded", "Bridge", "No work of %s is left on the node", x.allocationName())
+	case !s.kept.remaining && s.own.Allocated != engine.Amount{}:
+		s.kept.remaining = true
+		x.recorder.Eventf(s.Node, nil, corev1.EventTypeWarning, finding.EngineWorkRemains.Name(), "Bridge",
+			"%s The node takes no new work of %s, and still runs some with %v cores of batch-cpu and %v of batch-memory", finding.EngineWorkRemains,
+			x.allocationName(), resource.NewMilliQuantity(s.own.Allocated.MilliCPU, resource.DecimalSI), resource.NewQuantity(s.own.Allocated.Memory, resource.BinarySI))
+	}
 }

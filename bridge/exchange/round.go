@@ -140,6 +140,7 @@ func (r *round) decide(ctx context.Context, s *shared) {
 	}
 	r.overdue(s, verdict)
 	r.report(ctx, s.Node, s.kept, s.own, verdict)
+	r.reportRemaining(s, verdict)
 }
 
 // publication is what the engine takes of a node.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/phrase"
 	"koordinator.sh/koord/decision/descheduling/drain"
@@ -162,6 +163,26 @@ func (d *Drain) findings(t *drainTally) {
 				"kubectl drain needs %s because of %s, such as %s: %s", flag, phrase.Counted(t.flags[string(flag)], "pod"), t.first[string(flag)], lossOf(flag))
 		}
 	}
+	for i := range d.in.Nodes {
+		node := &d.in.Nodes[i]
+		if engines := enginesOn(node); len(engines) > 0 && slices.Contains(d.in.Drained, node.Name) {
+			found(finding.EngineWorkRemains, diagnosticsv1alpha1.SeverityWarning, fmt.Sprintf("koordctl explain node %s batch-cpu", node.Name),
+				"node %s may run work of %s, which kubectl drain neither ends nor waits for", node.Name, strings.Join(engines, ", "))
+		}
+	}
+}
+
+// enginesOn are the schedulers outside of Kubernetes that have taken something of a node, sorted; none where what they took cannot be read.
+func enginesOn(node *corev1.Node) []string {
+	allocations, err := extension.GetThirdPartyAllocations(node.Annotations)
+	if err != nil || allocations == nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for i := range allocations.Allocations {
+		names[cmp.Or(allocations.Allocations[i].Name, "unnamed")] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 func lossOf(flag drain.Flag) string {

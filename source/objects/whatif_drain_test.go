@@ -10,6 +10,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
+	"koordinator.sh/koord/api/extension"
+	"koordinator.sh/koord/api/finding"
 )
 
 // drainOfA drains node a of a cluster with the nodes a to f.
@@ -235,6 +237,39 @@ func TestWhatADrainLosesIsFound(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+func TestWorkOfOtherSchedulersThatADrainLeavesIsFound(t *testing.T) {
+	tests := map[string]struct {
+		node, annotation string
+		want             []string
+	}{
+		"none":                  {node: "a"},
+		"on the node":           {"a", `{"allocations":[{"name":"slurm"},{"name":"hadoop-yarn"}]}`, []string{"node a may run work of hadoop-yarn, slurm, which kubectl drain neither ends nor waits for"}},
+		"without a name":        {"a", `{"allocations":[{"resources":{}}]}`, []string{"node a may run work of unnamed, which kubectl drain neither ends nor waits for"}},
+		"on another node":       {node: "b", annotation: `{"allocations":[{"name":"hadoop-yarn"}]}`},
+		"in an unreadable form": {node: "a", annotation: "garbage"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			in := drainOfA()
+			for i := range in.Nodes {
+				if in.Nodes[i].Name == tc.node && tc.annotation != "" {
+					in.Nodes[i].Annotations = map[string]string{extension.AnnotationNodeThirdPartyAllocations: tc.annotation}
+				}
+			}
+			var got []string
+			for _, f := range NewDrain(in).Answer(nil).Findings {
+				if f.Code != string(finding.EngineWorkRemains) || f.Hint != "koordctl explain node a batch-cpu" {
+					t.Errorf("finding %+v", f)
+				}
+				got = append(got, f.Message)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

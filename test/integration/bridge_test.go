@@ -337,13 +337,7 @@ func TestTwoNodeManagersOnANode(t *testing.T) {
 		if first.MiB <= 1024 || second != (yarn.Resource{}) {
 			return fmt.Errorf("the NodeManagers may use %+v and %+v", first, second)
 		}
-		events, err := client.EventsV1().Events("default").List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=" + node + ",reason=AgentsDuplicate"})
-		if err != nil {
-			return err
-		}
-		if len(events.Items) == 0 || !strings.Contains(events.Items[0].Note, "KOORD1603") || !strings.Contains(events.Items[0].Note, young.String()) {
-			return fmt.Errorf("no event names %s: %v", young, events.Items)
-		}
 		return nil
 	})
+	awaitNodeEvent(t, node, "AgentsDuplicate", "KOORD1603", young.String())
 }
