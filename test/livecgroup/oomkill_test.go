@@ -33,7 +33,8 @@ func TestWhatTheKernelKillsIsReported(t *testing.T) {
 	var mu sync.Mutex
 	reported := map[string]int64{}
 	ctx, cancel := context.WithCancel(t.Context())
-	watcher := oomkill.New(oomkill.Options{Tree: r.Tree, Layout: r.Layout(), Clock: clock.RealClock{}, Interval: time.Hour})
+	looked := &firstTimer{started: make(chan struct{})}
+	watcher := oomkill.New(oomkill.Options{Tree: r.Tree, Layout: r.Layout(), Clock: looked, Interval: time.Hour})
 	open := descriptors(t)
 	var group sync.WaitGroup
 	group.Go(func() {
@@ -63,7 +64,7 @@ func TestWhatTheKernelKillsIsReported(t *testing.T) {
 		defer mu.Unlock()
 		clear(reported)
 	}
-	eventually.True(t, "the watcher listens", func() bool { return descriptors(t) > open+1 })
+	<-looked.started // what is killed before the watcher has read the counters once is not reported
 
 	r.limit(r.path("service/main"))
 	r.overrun(r.path("service/main")).AwaitEnd()
@@ -83,6 +84,19 @@ func TestWhatTheKernelKillsIsReported(t *testing.T) {
 	if left := descriptors(t); left != open {
 		t.Errorf("%d descriptors are left after the watcher ended, %d were there before", left, open)
 	}
+}
+
+// firstTimer is a clock that says when its first timer is started.
+type firstTimer struct {
+	clock.RealClock
+	once    sync.Once
+	started chan struct{}
+}
+
+// NewTimer starts a timer.
+func (f *firstTimer) NewTimer(duration time.Duration) clock.Timer {
+	f.once.Do(func() { close(f.started) })
+	return f.RealClock.NewTimer(duration)
 }
 
 // killed is how many processes of a cgroup the kernel says that it killed.

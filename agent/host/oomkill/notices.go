@@ -75,23 +75,25 @@ func (n *notices) directory(at string) {
 }
 
 // container implements notifier.
-func (n *notices) container(pod types.UID, at string) {
+func (n *notices) container(pod types.UID, at string) bool {
 	if n.layout.Version == cgroup.V2 {
-		return // the counters of all pods contain it
+		return false // the counters of all pods contain it
 	}
 	memory := func() ([]cgroup1.Subsystem, error) { return []cgroup1.Subsystem{cgroup1.NewMemory(n.root)}, nil }
 	control, err := cgroup1.Load(cgroup1.StaticPath("/"+at), cgroup1.WithHierarchy(memory))
 	if err != nil {
-		return
+		return false
 	}
 	descriptor, err := control.OOMEventFD()
 	if err != nil {
-		return
+		return false
 	}
 	n.forget(at)
-	if descriptor := nonBlocking(int(descriptor)); descriptor >= 0 {
-		n.events[at] = event{descriptor: descriptor, pod: pod}
+	own := nonBlocking(int(descriptor))
+	if own >= 0 {
+		n.events[at] = event{descriptor: own, pod: pod}
 	}
+	return own >= 0
 }
 
 // nonBlocking has reads of a descriptor end when there is nothing more; -1 where that fails.

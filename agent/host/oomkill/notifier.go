@@ -10,9 +10,10 @@ import (
 
 // notifier says when counters are worth reading.
 type notifier interface {
-	// directory is called before a directory of cgroups is listed, and container before its counter is read first.
+	// directory is called before a directory of cgroups is listed.
 	directory(cgroup string)
-	container(pod types.UID, cgroup string)
+	// container is called before the counter of a container is read first, and is true where the kernel notifies of it from now on.
+	container(pod types.UID, cgroup string) bool
 	// forget is called for a container that is no longer listed.
 	forget(cgroup string)
 	// wait returns what the kernel notifies of, and nothing when the context or a time is over.
@@ -22,9 +23,9 @@ type notifier interface {
 // silent is for trees that are no kernel's.
 type silent struct{ clock clock.WithTicker }
 
-func (silent) directory(string)            {}
-func (silent) container(types.UID, string) {}
-func (silent) forget(string)               {}
+func (silent) directory(string)                 {}
+func (silent) container(types.UID, string) bool { return false }
+func (silent) forget(string)                    {}
 func (s silent) wait(ctx context.Context, within time.Duration) hint {
 	_ = pause(ctx, s.clock, within) // the caller looks at the context
 	return hint{}

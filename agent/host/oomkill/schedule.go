@@ -30,20 +30,31 @@ type schedule struct {
 	// interval in which all are read, and complete is when they were last.
 	interval time.Duration
 	complete time.Time
-	// settling are those to be read again and again until a time.
+	// settling are those to be read again and again until a time, and once after it.
 	settling hint
 	settled  time.Time
 }
 
-func (s *schedule) looked(now time.Time, where hint) {
+// looked takes that counters were read, beginning at a time, and that the kernel notifies of fresh pods since.
+func (s *schedule) looked(now time.Time, where hint, fresh map[types.UID]bool) {
 	if where.all {
 		s.complete = now
 	}
+	if !now.Before(s.settled) {
+		s.settling = hint{}
+	}
+	if len(fresh) > 0 {
+		s.settle(hint{pods: fresh}, now)
+	}
+}
+
+func (s *schedule) settle(where hint, now time.Time) {
+	s.settling, s.settled = s.settling.or(where), now.Add(settleTime)
 }
 
 // wait is how long the kernel is listened to before counters are read without a notification.
 func (s *schedule) wait(now time.Time) time.Duration {
-	if now.Before(s.settled) {
+	if s.settling.killed() {
 		return 0
 	}
 	return max(s.complete.Add(s.interval).Sub(now), 0)
@@ -51,11 +62,8 @@ func (s *schedule) wait(now time.Time) time.Duration {
 
 // next is what to read after what was heard.
 func (s *schedule) next(now time.Time, heard hint) hint {
-	if !now.Before(s.settled) {
-		s.settling = hint{}
-	}
 	if heard.killed() {
-		s.settling, s.settled = s.settling.or(hint{total: heard.total, pods: heard.pods}), now.Add(settleTime)
+		s.settle(hint{total: heard.total, pods: heard.pods}, now)
 	}
 	out := s.settling.or(heard)
 	out.all = out.all || now.Sub(s.complete) >= s.interval

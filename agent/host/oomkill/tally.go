@@ -56,6 +56,8 @@ type tally struct {
 	// total is the counter of all pods, in version 2.
 	total int64
 	pods  map[types.UID]*pod
+	// fresh are the pods with containers of which the kernel notifies since the last look. What it notified of before that may not be counted yet.
+	fresh map[types.UID]bool
 }
 
 // pod is what is known of one.
@@ -71,6 +73,7 @@ type pod struct {
 
 // look returns what was killed since the previous look, or nothing the first time. What cannot be read is read the next time.
 func (t *tally) look(now time.Time, where hint) []Kill {
+	clear(t.fresh)
 	if t.layout.Version == cgroup.V2 && (where.all || where.total) {
 		// It is read before those of pods, so that what is killed in between shows the next time.
 		total, err := t.count(t.layout.Kubepods())
@@ -192,7 +195,9 @@ func (t *tally) readContainers(p *pod) (kills []Kill, err error) {
 			continue
 		}
 		if _, known := p.containers[name]; !known {
-			t.notifier.container(p.uid, p.path+"/"+name)
+			if t.notifier.container(p.uid, p.path+"/"+name) {
+				t.fresh[p.uid] = true
+			}
 			p.containers[name] = 0
 		}
 		count, err := t.count(p.path + "/" + name)

@@ -34,7 +34,7 @@ type node struct {
 
 func newNode(layout cgroup.Layout, pods ...types.UID) *node {
 	n := &node{Tree: kernelfs.New(layout.Version, cpuset.Of(0)), layout: layout}
-	n.tally = tally{tree: n.Tree, layout: layout, notifier: silent{}, pods: map[types.UID]*pod{}}
+	n.tally = tally{tree: n.Tree, layout: layout, notifier: silent{}, pods: map[types.UID]*pod{}, fresh: map[types.UID]bool{}}
 	for _, uid := range pods {
 		n.start(uid)
 	}
@@ -188,12 +188,35 @@ type onDirectory func(at string)
 
 func (f onDirectory) directory(at string) { f(at) }
 
-func (onDirectory) container(types.UID, string) {}
-func (onDirectory) forget(string)               {}
+func (onDirectory) container(types.UID, string) bool { return true }
+func (onDirectory) forget(string)                    {}
 
 func (onDirectory) wait(ctx context.Context, _ time.Duration) hint {
 	<-ctx.Done()
 	return hint{}
+}
+
+// TestPodsWithContainersThatTheKernelNotifiesOfFromNowOnAreFresh, and not any more in the next look.
+func TestPodsWithContainersThatTheKernelNotifiesOfFromNowOnAreFresh(t *testing.T) {
+	n := newNode(layouts[0], "one", "two")
+	n.tally.notifier = onDirectory(func(string) {})
+	looks := []struct {
+		name string
+		then func()
+		want map[types.UID]bool
+	}{
+		{"the first", func() {}, map[types.UID]bool{"one": true, "two": true}},
+		{"nothing is new", func() {}, map[types.UID]bool{}},
+		{"a container is new", func() { n.Make(n.container("two", "c")) }, map[types.UID]bool{"two": true}},
+		{"nothing is new again", func() {}, map[types.UID]bool{}},
+	}
+	for _, look := range looks {
+		look.then()
+		n.look()
+		if diff := cmp.Diff(look.want, n.tally.fresh); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", look.name, diff)
+		}
+	}
 }
 
 // TestWhatCannotBeReadIsReportedLater and what was killed before the first look that saw everything is not.

@@ -18,7 +18,8 @@ const (
 	DefaultInterval = 10 * time.Second
 	// minLookInterval bounds how often they are read when it does.
 	minLookInterval = 100 * time.Millisecond
-	// settleTime is how long they are read again and again after a notification: version 1 notifies before it kills.
+	// settleTime is how long they are read again and again after a notification: version 1 notifies before it kills. The same goes for what
+	// it notifies of from now on, which it may have been about to kill.
 	settleTime = time.Second
 )
 
@@ -54,7 +55,7 @@ type Watcher struct {
 // New returns a Watcher that does nothing until Run.
 func New(options Options) *Watcher {
 	options.Interval = cmp.Or(options.Interval, DefaultInterval)
-	w := &Watcher{options: options, tally: tally{tree: options.Tree, layout: options.Layout, pods: map[types.UID]*pod{}}}
+	w := &Watcher{options: options, tally: tally{tree: options.Tree, layout: options.Layout, pods: map[types.UID]*pod{}, fresh: map[types.UID]bool{}}}
 	w.tally.notifier = silent{clock: options.Clock}
 	return w
 }
@@ -76,7 +77,7 @@ func (w *Watcher) Run(ctx context.Context, deliver func(Kill)) {
 		for _, kill := range w.tally.look(now, where) {
 			deliver(kill)
 		}
-		schedule.looked(now, where)
+		schedule.looked(now, where, w.tally.fresh)
 		if pause(ctx, w.options.Clock, minLookInterval) != nil {
 			return
 		}

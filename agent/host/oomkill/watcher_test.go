@@ -47,28 +47,32 @@ func TestTheSchedule(t *testing.T) {
 		name   string
 		after  time.Duration
 		heard  hint
+		fresh  map[types.UID]bool
 		want   hint
 		wantIn time.Duration
 	}{
-		{"nothing for a while", 4 * time.Second, hint{}, hint{}, 6 * time.Second},
-		{"a kill is read again until it settles", 100 * time.Millisecond, hint{pods: one}, hint{pods: one}, 0},
-		{"and nothing else is heard", 100 * time.Millisecond, hint{}, hint{pods: one}, 0},
-		{"another one meanwhile", 500 * time.Millisecond, hint{pods: two}, hint{pods: both}, 0},
-		{"both have settled", 1100 * time.Millisecond, hint{}, hint{}, 4200 * time.Millisecond},
-		{"a cgroup is new, and does not settle", time.Second, hint{all: true}, hint{all: true}, 10 * time.Second},
-		{"one pod is killed all the time", 9 * time.Second, hint{pods: one}, hint{pods: one}, 0},
-		{"which does not put off the others", time.Second, hint{pods: one}, hint{all: true, pods: one}, 0},
-		{"nor does a notification on all pods", 10 * time.Second, hint{total: true}, hint{all: true, total: true}, 0},
+		{name: "nothing for a while", after: 4 * time.Second, wantIn: 6 * time.Second},
+		{name: "a kill is read again until it settles", after: 100 * time.Millisecond, heard: hint{pods: one}, want: hint{pods: one}},
+		{name: "and nothing else is heard", after: 100 * time.Millisecond, want: hint{pods: one}},
+		{name: "another one meanwhile", after: 500 * time.Millisecond, heard: hint{pods: two}, want: hint{pods: both}},
+		{name: "both have settled, and are read once more, however late that is", after: 2100 * time.Millisecond, want: hint{pods: both}, wantIn: 3200 * time.Millisecond},
+		{name: "a cgroup is new, and does not settle", after: time.Second, heard: hint{all: true}, want: hint{all: true}, wantIn: 10 * time.Second},
+		{name: "a container is new, and may be killed as it is found", after: time.Second, heard: hint{all: true}, fresh: two, want: hint{all: true}},
+		{name: "so that it is read again", after: 100 * time.Millisecond, want: hint{pods: two}},
+		{name: "until it has settled", after: time.Second, want: hint{pods: two}, wantIn: 8900 * time.Millisecond},
+		{name: "one pod is killed all the time", after: 8 * time.Second, heard: hint{pods: one}, want: hint{pods: one}},
+		{name: "which does not put off the others", after: time.Second, heard: hint{pods: one}, want: hint{all: true, pods: one}},
+		{name: "nor does a notification on all pods", after: 10 * time.Second, heard: hint{total: true}, want: hint{all: true, total: true, pods: one}},
 	}
 	s, at := schedule{interval: DefaultInterval}, now
-	s.looked(at, hint{all: true})
+	s.looked(at, hint{all: true}, nil)
 	for _, step := range steps {
 		at = at.Add(step.after)
 		got := s.next(at, step.heard)
 		if diff := cmp.Diff(step.want.or(hint{}), got, cmp.AllowUnexported(hint{})); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
-		s.looked(at, got)
+		s.looked(at, got, step.fresh)
 		if got := s.wait(at); got != step.wantIn {
 			t.Errorf("%s: again in %s, want %s", step.name, got, step.wantIn)
 		}
