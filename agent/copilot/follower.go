@@ -18,9 +18,10 @@ import (
 
 const (
 	// interval is the time between two lists of an agent's containers. It is longer where listing takes long, so that it takes no
-	// more than one part in idleFor of the time.
+	// more than one part in idleFor of the time, but no longer than longest: the next list is made before this one is stale.
 	interval = 2 * time.Second
 	idleFor  = 10
+	longest  = staleAfter - listTimeout
 	// staleAfter is how long a list counts after it was made.
 	staleAfter = 15 * time.Second
 	// mostContainers of an agent are known; of more none is, because the cause is elsewhere.
@@ -96,7 +97,7 @@ func (f *Follower) follow(ctx context.Context, a *agent) {
 	for {
 		began := f.options.Clock.Now()
 		f.list(ctx, a)
-		wait := max(interval, idleFor*f.options.Clock.Since(began))
+		wait := min(max(interval, idleFor*f.options.Clock.Since(began)), longest)
 		select {
 		case <-ctx.Done():
 			return

@@ -42,3 +42,30 @@ func TestAHungAgentHoldsNoOtherUp(t *testing.T) {
 	}
 	close(release)
 }
+
+// TestASlowAgentIsAskedAgainInTime: its containers would be unknown most of the time if what it takes decided alone when it is asked again.
+func TestASlowAgentIsAskedAgainInTime(t *testing.T) {
+	s := startScheduler(t, "yarn", container("c1"))
+	n := newNode(cgroup.V2, s.socket)
+	asked := make(chan struct{}, 1)
+	s.set(func(s *fakeScheduler) {
+		s.answer = func(w http.ResponseWriter, _ *http.Request) {
+			n.clock.Step(listTimeout)
+			asked <- struct{}{}
+			http.Error(w, "the NodeManager did not answer", http.StatusServiceUnavailable)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); n.Run(ctx) }()
+	<-asked
+	eventually.True(t, "the follower waits", n.clock.HasWaiters)
+	n.clock.Step(longest)
+	select {
+	case <-asked:
+	case <-time.After(10 * time.Second):
+		t.Errorf("the agent is not asked again %s after it failed", longest)
+	}
+	cancel()
+	<-ended
+}

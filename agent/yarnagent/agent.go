@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,16 +50,10 @@ type agent struct {
 	// perVCore is what one vcore stands for, in milli-cores.
 	perVCore int64
 
-	// mu is held while the NodeManager is asked and processes are moved, so that one answer serves all who wait.
-	mu sync.Mutex
-	// tasks of the latest list, and when that was; adopted are those whose processes were found.
-	tasks  []task
-	listed time.Time
-	// asked is when the NodeManager was asked last.
-	asked   time.Time
-	adopted map[string]bool
-	// failure is why the NodeManager could not be listed since; nil when it could.
-	failure error
+	// turn has a value while someone asks the NodeManager, so that one answer serves all who wait.
+	turn chan struct{}
+	// roster has what is known of its containers.
+	roster roster
 }
 
 func newAgent(options *Options, tree Tree, proc files.FS, layout cgroup.Layout) (*agent, error) {
@@ -71,8 +64,8 @@ func newAgent(options *Options, tree Tree, proc files.FS, layout cgroup.Layout) 
 	return &agent{
 		manager: newNodeManager(options.NodeManagerEndpoint), process: processes{proc: proc}, clock: options.Clock,
 		groups: groups{tree: tree, layout: layout, above: above, complete: options.SyncMemoryCgroup},
-		period: options.SyncCgroupPeriod, grace: options.KillGracePeriod, adopted: map[string]bool{},
-		perVCore: int64(math.Ceil(millisPerCore / options.VCoresPerCore)),
+		period: options.SyncCgroupPeriod, grace: options.KillGracePeriod,
+		turn: make(chan struct{}, 1), perVCore: int64(math.Ceil(millisPerCore / options.VCoresPerCore)),
 	}, nil
 }
 
@@ -92,54 +85,65 @@ func (a *agent) run(ctx context.Context) {
 
 // synchronize lists the containers, moves their processes, and removes cgroups of containers that ended.
 func (a *agent) synchronize(ctx context.Context) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	if !a.take(ctx) {
+		return
+	}
+	defer a.yield()
 	if !a.list(ctx) {
 		return
 	}
-	a.adopt(ctx, a.tasks)
+	listed := a.roster.known()
+	a.adopt(ctx, listed)
 	kept := map[string]bool{}
-	for i := range a.tasks {
-		kept[a.tasks[i].ID] = true
+	for i := range listed {
+		kept[listed[i].ID] = true
 	}
 	a.groups.sweep(kept)
 }
 
-// refresh lists the containers where the list is old, and moves the processes of new ones. The lock is held.
+// refresh lists the containers where the list is old, and moves the processes of new ones. Where that takes longer than askWithin, or
+// someone else waits for the NodeManager that long, what was known stays.
 func (a *agent) refresh(ctx context.Context) {
-	if age := a.clock.Since(a.asked); age >= 0 && age < listAge {
-		return
-	}
 	asking, stop := context.WithTimeout(ctx, askWithin)
 	defer stop()
-	if !a.list(asking) {
+	if !a.take(asking) {
 		return
 	}
-	if found := a.without(a.adopted); len(found) > 0 {
+	defer a.yield()
+	if a.roster.fresh(a.clock.Now()) || !a.list(asking) {
+		return
+	}
+	if found := a.roster.strangers(); len(found) > 0 {
 		a.adopt(ctx, found)
 	}
 }
 
-// without are the containers that are not among those given.
-func (a *agent) without(known map[string]bool) []task {
-	return slices.DeleteFunc(slices.Clone(a.tasks), func(t task) bool { return known[t.ID] })
-}
-
-// list asks the NodeManager. What was known stays when it does not answer: its containers outlive it.
-func (a *agent) list(ctx context.Context) bool {
-	a.asked = a.clock.Now()
-	listed, err := a.manager.running(ctx)
-	if err != nil {
-		if a.failure == nil && ctx.Err() == nil {
-			klog.FromContext(ctx).Error(err, "Failed to list the NodeManager's containers, will retry")
-		}
-		a.failure = err
+// take takes the turn to ask the NodeManager; false where the context ends before.
+func (a *agent) take(ctx context.Context) bool {
+	select {
+	case a.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
 		return false
 	}
-	if a.failure != nil || a.listed.IsZero() {
+}
+
+// yield leaves the turn to others.
+func (a *agent) yield() { <-a.turn }
+
+// list asks the NodeManager, by who has the turn.
+func (a *agent) list(ctx context.Context) bool {
+	a.roster.ask(a.clock.Now())
+	listed, err := a.manager.running(ctx)
+	if err != nil {
+		if a.roster.fail(err, ctx.Err() != nil) {
+			klog.FromContext(ctx).Error(err, "Failed to list the NodeManager's containers, will retry")
+		}
+		return false
+	}
+	if a.roster.set(listed, a.clock.Now()) {
 		klog.FromContext(ctx).Info("Listed the NodeManager's containers", "running", len(listed))
 	}
-	a.tasks, a.listed, a.failure = listed, a.clock.Now(), nil
 	return true
 }
 
@@ -159,11 +163,6 @@ func (a *agent) adopt(ctx context.Context, wanted []task) {
 		return
 	}
 	adopted := map[string]bool{}
-	for i := range a.tasks {
-		if id := a.tasks[i].ID; a.adopted[id] && !ids[id] {
-			adopted[id] = true
-		}
-	}
 	var problems []error
 	for id := range ids {
 		inside, _ := a.groups.members(a.groups.of(id)) // it may have no cgroup yet
@@ -179,26 +178,21 @@ func (a *agent) adopt(ctx context.Context, wanted []task) {
 		}
 		adopted[id] = true
 	}
-	a.adopted = adopted
+	a.roster.adopt(ids, adopted)
 	if err := errors.Join(problems...); err != nil {
 		klog.FromContext(ctx).Error(err, "Failed to move processes of containers into their cgroups, will retry")
 	}
 }
 
-// errNotListed is for a NodeManager that never answered.
-var errNotListed = errors.New("the NodeManager was not listed yet")
-
 // containers are those that have processes, by their IDs.
 func (a *agent) containers(ctx context.Context) ([]copilot.Container, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.refresh(ctx)
-	if a.listed.IsZero() {
-		return nil, errors.Join(errNotListed, a.failure)
+	if _, _, err := a.roster.state(); err != nil {
+		return nil, err
 	}
 	out := []copilot.Container{}
-	for i := range a.tasks {
-		if described, has := a.describe(&a.tasks[i]); has {
+	for _, known := range a.roster.known() {
+		if described, has := a.describe(&known); has {
 			out = append(out, described)
 		}
 	}
@@ -232,13 +226,12 @@ func (a *agent) describe(t *task) (copilot.Container, bool) {
 
 // healthy says why the agent does not work; nil when it does.
 func (a *agent) healthy() error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.listed.IsZero() {
-		return errors.Join(errNotListed, a.failure)
+	listed, failure, err := a.roster.state()
+	if err != nil {
+		return err
 	}
-	if age := a.clock.Since(a.listed); age > healthyPeriods*a.period {
-		return fmt.Errorf("the NodeManager was listed %s ago: %w", age.Round(time.Second), a.failure)
+	if age := a.clock.Since(listed); age > healthyPeriods*a.period {
+		return fmt.Errorf("the NodeManager was listed %s ago: %w", age.Round(time.Second), failure)
 	}
 	return nil
 }

@@ -197,20 +197,36 @@ func TestContainersOutliveTheNodeManager(t *testing.T) {
 	}
 }
 
-// TestASlowNodeManagerKeepsNobodyWaiting: koordlet gets the containers that were known, before it gives up.
+// TestASlowNodeManagerKeepsNobodyWaiting: koordlet gets the containers that were known, and ends them, before it gives up.
 func TestASlowNodeManagerKeepsNobodyWaiting(t *testing.T) {
+	for name, synchronizes := range map[string]bool{"nobody else asks it": false, "the agent waits for it itself": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, cgroup.V2)
+			r.manager.has(first, 1, 512)
+			r.start(first, "sleep", "300")
+			r.synchronize(t.Context())
+			r.hang(synchronizes)
+			began := time.Now()
+			got, err := r.containers(t.Context())
+			if took := time.Since(began); err != nil || len(got) != 1 || took > nodeManagerTimeout-time.Second {
+				t.Errorf("after %s, containers = %v, %v; want the one that was known", took, names(got), err)
+			}
+			began = time.Now()
+			if _, err := r.kill(t.Context(), first); err != nil || time.Since(began) > nodeManagerTimeout-time.Second {
+				t.Errorf("kill = %v after %s", err, time.Since(began))
+			}
+		})
+	}
+}
+
+// TestANodeManagerThatNeverAnsweredIsSaid: koordlet hears so at once, and asks again soon.
+func TestANodeManagerThatNeverAnsweredIsSaid(t *testing.T) {
 	r := newRig(t, cgroup.V2)
-	r.manager.has(first, 1, 512)
-	r.start(first, "sleep", "300")
-	r.synchronize(t.Context())
-	ended := make(chan struct{})
-	r.manager.set(func(m *manager) { m.answer = func(http.ResponseWriter) { <-ended } })
-	t.Cleanup(func() { close(ended) })
-	r.again()
+	r.hang(true)
 	began := time.Now()
-	got, err := r.containers(t.Context())
-	if took := time.Since(began); err != nil || len(got) != 1 || took > nodeManagerTimeout-time.Second {
-		t.Errorf("after %s, containers = %v, %v; want the one that was known", took, names(got), err)
+	_, err := r.containers(t.Context())
+	if took := time.Since(began); !errors.Is(err, errNotListed) || took > nodeManagerTimeout-time.Second {
+		t.Errorf("after %s, containers = %v; want that the NodeManager was not listed", took, err)
 	}
 }
 

@@ -44,15 +44,14 @@ func (a *agent) kill(ctx context.Context, id string) (copilot.Container, error) 
 
 // find returns a container that runs, after all its processes that can be found were moved into its cgroup.
 func (a *agent) find(ctx context.Context, id string) (copilot.Container, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.refresh(ctx)
-	i := slices.IndexFunc(a.tasks, func(t task) bool { return t.ID == id })
+	known := a.roster.known()
+	i := slices.IndexFunc(known, func(t task) bool { return t.ID == id })
 	if i < 0 {
 		return copilot.Container{}, errNoContainer
 	}
-	a.adopt(ctx, a.tasks[i:i+1])
-	found, has := a.describe(&a.tasks[i])
+	a.adopt(ctx, known[i:i+1])
+	found, has := a.describe(&known[i])
 	if !has {
 		return copilot.Container{}, errNoContainer
 	}

@@ -217,9 +217,32 @@ func (r *rig) start(id string, command ...string) *exec.Cmd {
 
 // again lets what was listed be old.
 func (r *rig) again() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.asked = r.asked.Add(-listAge)
+	r.roster.mu.Lock()
+	defer r.roster.mu.Unlock()
+	r.roster.asked = r.roster.asked.Add(-listAge)
+}
+
+// hang has the NodeManager not answer anymore, and the agent wait for it where it synchronizes.
+func (r *rig) hang(synchronizes bool) {
+	r.Helper()
+	asked, ended := make(chan struct{}, 1), make(chan struct{})
+	r.manager.set(func(m *manager) {
+		m.answer = func(http.ResponseWriter) {
+			select {
+			case asked <- struct{}{}:
+			default: // it is known
+			}
+			<-ended
+		}
+	})
+	r.again()
+	var group sync.WaitGroup
+	r.Cleanup(func() { close(ended); group.Wait() })
+	if synchronizes {
+		group.Go(func() { r.synchronize(r.Context()) })
+		<-asked
+		r.again()
+	}
 }
 
 // serve serves the agent's socket, and returns a client of it.
