@@ -15,7 +15,16 @@ import (
 const leastChange = 2
 
 func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) {
-	if err := s.look(ctx); err != nil {
+	// YARN may have little already: while containers were killed, the service got as many requests.
+	err = s.UnderLoad(ctx, service.Low, func(ctx context.Context) error {
+		return t.Await(ctx, "YARN to have more", service.FollowWithin, func(ctx context.Context) error {
+			if err := s.look(ctx); err != nil {
+				return err
+			}
+			return s.mayShrink()
+		})
+	})
+	if err != nil {
 		return err
 	}
 	s.before, s.used, s.countedBefore = s.node.vcores(), s.node.UsedVCores, s.counted
@@ -68,6 +77,14 @@ func (s *story) look(ctx context.Context) (err error) {
 	}
 	s.counted, err = s.ask(ctx)
 	return err
+}
+
+// mayShrink returns an error unless YARN can have so much less that it is a change, and that containers do not fit.
+func (s *story) mayShrink() error {
+	if now, used := s.node.vcores(), s.node.UsedVCores; now < leftVCores+leastChange || used <= leftVCores {
+		return fmt.Errorf("YARN may use %d vcores, and containers use %d", now, used)
+	}
+	return nil
 }
 
 // shrank returns an error unless YARN may use less than before, and less than its containers used.

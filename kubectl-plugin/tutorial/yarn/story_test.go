@@ -65,6 +65,33 @@ func TestWhatYARNHasMustBeLessThanItUsed(t *testing.T) {
 	}
 }
 
+// Whatever YARN has when the service is about to need more, lowering the threshold has to count as less.
+func TestYARNHasEnoughToShrink(t *testing.T) {
+	tests := map[string]struct {
+		may, used int64
+		want      bool
+	}{
+		"all containers run":               {14, 13, true},
+		"just enough":                      {leftVCores + leastChange, leftVCores + 1, true},
+		"it shrank already":                {3, 3, false},
+		"containers have not started yet":  {14, 1, false},
+		"containers that no longer fit":    {3, 13, false},
+		"containers would all fit as well": {leftVCores + leastChange, leftVCores, false},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &story{before: tc.may, used: tc.used, node: nodeReport{UsedVCores: tc.used, FreeVCores: tc.may - tc.used}}
+			if err := s.mayShrink(); (err == nil) != tc.want {
+				t.Fatalf("mayShrink = %v; want that it may: %t", err, tc.want)
+			}
+			s.node = nodeReport{UsedVCores: leftVCores}
+			if err := s.shrank(); tc.want && err != nil {
+				t.Errorf("shrank = %v where about %d vcores are left; want that it shrank", err, leftVCores)
+			}
+		})
+	}
+}
+
 func TestTheJobMustCountEverythingOnce(t *testing.T) {
 	tests := map[string]struct {
 		status, diagnostics string
