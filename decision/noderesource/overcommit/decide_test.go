@@ -289,6 +289,9 @@ func TestUntrustworthyMeasurementsWithdrawEverything(t *testing.T) {
 	}{
 		{name: "a report of two minutes ago is fresh", in: n1(updated(noon.Add(-2 * time.Minute))), wantState: diagnosticsv1alpha1.MetricFresh, wantOffer: true},
 		{name: "a report of three minutes ago is stale but counts", in: n1(updated(noon.Add(-3 * time.Minute))), wantState: diagnosticsv1alpha1.MetricStale, wantOffer: true},
+		{name: "a koordlet that is told to report every 15 seconds does it every 30", in: n1(updated(noon.Add(-time.Minute)), func(in *NodeInput) {
+			in.Metric.Spec.CollectPolicy = &slov1alpha1.NodeMetricCollectPolicy{ReportIntervalSeconds: new(int64(15))}
+		}), wantState: diagnosticsv1alpha1.MetricFresh, wantOffer: true},
 		{name: "a report of fifteen minutes ago still counts", in: n1(updated(noon.Add(-15 * time.Minute))), wantState: diagnosticsv1alpha1.MetricStale, wantOffer: true},
 		{name: "a report of more than fifteen minutes ago does not", in: n1(updated(noon.Add(-15*time.Minute - time.Second))), wantState: diagnosticsv1alpha1.MetricExpired},
 		{name: "clocks that differ by a minute are forgiven", in: n1(updated(noon.Add(time.Minute))), wantState: diagnosticsv1alpha1.MetricFresh, wantOffer: true},

@@ -76,7 +76,7 @@ func measure(in *NodeInput, total podrequest.Amount) measurement {
 	}
 	m.facts.UpdateTime = in.Metric.Status.UpdateTime
 	m.age = in.Now.Sub(m.facts.UpdateTime.Time)
-	fresh := seconds(in.reportInterval() * 2)
+	fresh := seconds(max(in.reportInterval(), leastReportInterval) * 2)
 	switch {
 	case m.age < -fresh:
 		m.facts.State = diagnosticsv1alpha1.MetricInvalid
