@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"koordinator.sh/koord/agent/report"
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/realnode"
@@ -23,7 +24,7 @@ func (c *Cluster) InstallCRDs(ctx context.Context, _ func(string)) error {
 // InstallSystem installs the system as `koordctl install` does. The services lead to loopback: to the supervisor's processes, or,
 // where there is a real node, to the pods on its network.
 func (c *Cluster) InstallSystem(ctx context.Context, spec state.Spec, ports state.Ports, node *realnode.Node) error {
-	values := values(spec, ports)
+	values := values(spec, ports, node != nil)
 	if node != nil {
 		runInPods(values, ports, *node)
 	}
@@ -38,11 +39,14 @@ func (c *Cluster) InstallSystem(ctx context.Context, spec state.Spec, ports stat
 	return nil
 }
 
-func values(spec state.Spec, ports state.Ports) map[string]any {
+func values(spec state.Spec, ports state.Ports, real bool) map[string]any {
 	// Both are always said: what is left out stays as it was when the sandbox had another size.
 	interval, duration := component.LargeReportInterval, component.LargeAggregateDuration
 	if component.ReportsOften(spec) {
 		interval, duration = component.SmallReportInterval, component.SmallAggregateDuration
+	}
+	if real {
+		interval = max(interval, report.MinInterval) // of the koordlet of the node, which nothing forces
 	}
 	colocation := map[string]any{
 		"metricReportIntervalSeconds":    int(interval.Seconds()),

@@ -34,14 +34,16 @@ func TestHowOftenNodesReport(t *testing.T) {
 	}
 	tests := map[string]struct {
 		nodes int
+		real  bool
 		want  [2]float64 // interval and duration in seconds
 	}{
 		"a small sandbox reports often":         {nodes: 100, want: [2]float64{15, 60}},
+		"a real koordlet has a minimum":         {nodes: 1, real: true, want: [2]float64{30, 60}},
 		"a large one reports as the chart says": {nodes: 101, want: reporting(t, defaults)},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := reporting(t, values(state.Spec{Nodes: tc.nodes}, state.Ports{}))
+			got := reporting(t, values(state.Spec{Nodes: tc.nodes}, state.Ports{}, tc.real))
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("report interval and aggregate duration (-want +got):\n%s", diff)
 			}
@@ -74,7 +76,7 @@ func TestWhatIsAddedRunsOnTheRealNode(t *testing.T) {
 	ports := state.Ports{
 		APIServer: 1, Scheduler: 2, SchedulerDiagnostics: 3, ManagerDiagnostics: 4, ManagerWebhooks: 5, ManagerMetrics: 6, ManagerHealth: 7, Descheduler: 8,
 	}
-	all := values(state.Spec{}, ports)
+	all := values(state.Spec{}, ports, true)
 	runInPods(all, ports, realnode.Node{Name: "vm", Dir: "/var/lib/sandbox", Subnet: netip.MustParsePrefix("10.1.0.0/24")})
 	maps.Copy(all["bridge"].(map[string]any), map[string]any{"enabled": true, "yarn": map[string]any{"config": map[string]any{"yarn-site.xml": "<configuration/>"}}})
 	maps.Copy(all["yarnAgent"].(map[string]any), map[string]any{"enabled": true})

@@ -65,7 +65,7 @@ func TestTheChartTakesTheValuesOfEverySandbox(t *testing.T) {
 	}
 	for name, inPods := range map[string]bool{"processes": false, "pods": true} {
 		t.Run(name, func(t *testing.T) {
-			values := values(state.Spec{Name: "demo", Nodes: 3}, ports)
+			values := values(state.Spec{Name: "demo", Nodes: 3}, ports, inPods)
 			if inPods {
 				node := realnode.Of(state.Open(t.TempDir(), "demo"), state.Spec{Name: "demo", RealNode: "box"})
 				node.Subnet = netip.MustParsePrefix("10.231.7.0/24")
