@@ -14,7 +14,7 @@ func (s *Service) ServeAlone(ctx context.Context, t *tutorial.Session) (err erro
 	if err := s.Start(ctx, t); err != nil {
 		return err
 	}
-	if s.AloneHigh, err = s.MeasureAlone(ctx, t, High); err != nil {
+	if s.AloneHigh, err = s.MeasureAlone(ctx, t, s.High); err != nil {
 		return err
 	}
 	if s.AloneLow, err = s.MeasureAlone(ctx, t, Low); err != nil {
@@ -27,7 +27,7 @@ func (s *Service) ServeAlone(ctx context.Context, t *tutorial.Session) (err erro
 // SeenAlone says what was measured.
 func (s *Service) SeenAlone() string {
 	return fmt.Sprintf("With %d requests a second, %s of the machine's CPU is used, and the p99 is %s; with %d it is %s, and %s.",
-		Low, Percent(s.AloneLow.Used), Milliseconds(s.AloneLow.P99), High, Percent(s.AloneHigh.Used), Milliseconds(s.AloneHigh.P99))
+		Low, Percent(s.AloneLow.Used), Milliseconds(s.AloneLow.P99), int(s.High), Percent(s.AloneHigh.Used), Milliseconds(s.AloneHigh.P99))
 }
 
 // Served returns an error unless the service has answered requests.

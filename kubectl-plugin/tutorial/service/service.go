@@ -16,11 +16,8 @@ import (
 //go:embed service.yaml
 var manifest string
 
-// Requests per second, of 5 ms of CPU time each.
-const (
-	Low  = 50
-	High = 150
-)
+// Low is how many requests per second a service gets that needs little, of 5 ms of CPU time each.
+const Low = 50
 
 // StartWithin is how long pods may take to run, on a machine that is busy with other things.
 const StartWithin = 5 * time.Minute
@@ -29,6 +26,8 @@ const StartWithin = 5 * time.Minute
 type Service struct {
 	// Namespace of the tutorial.
 	Namespace string
+	// High is how many requests per second the service gets when it needs more.
+	High float64
 	// LeastPercent of the node's CPU is left to batch pods in any case.
 	LeastPercent int
 	// Yields has batch pods yield each CPU to whatever else wants it (cpu.idle).

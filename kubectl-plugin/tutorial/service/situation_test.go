@@ -13,9 +13,9 @@ func TestSituationsAreComparedWithTheEnginePaused(t *testing.T) {
 	of := func(name string, rate float64, p99 time.Duration, used, progress float64, paused *Situation) Situation {
 		return Situation{Name: name, Rate: rate, Summary: workload.Summary{P50: time.Millisecond, P99: p99}, Used: used, Progress: progress, Paused: paused}
 	}
-	pausedLow, pausedHigh := of("engine paused", Low, 10*time.Millisecond, 0.2, 0, nil), of("engine paused", High, 0, 0.5, 0, nil)
+	pausedLow, pausedHigh := of("engine paused", Low, 10*time.Millisecond, 0.2, 0, nil), of("engine paused", 150, 0, 0.5, 0, nil)
 	together := of("beside", Low, 12*time.Millisecond, 0.6, 0.5, &pausedLow)
-	got := Table("TASKS/MIN", 60, of("alone", Low, 9*time.Millisecond, 0.2, 0, nil), together, of("beside", High, 20*time.Millisecond, 0.75, 0, &pausedHigh))
+	got := Table("TASKS/MIN", 60, of("alone", Low, 9*time.Millisecond, 0.2, 0, nil), together, of("beside", 150, 20*time.Millisecond, 0.75, 0, &pausedHigh))
 	want := [][]string{
 		{"SITUATION", "REQUESTS/S", "P50", "P99", "TO PAUSED", "CPU USED", "TO PAUSED", "TASKS/MIN"},
 		{"alone", "50", "1.0 ms", "9.0 ms", "-", "20 %", "-", "-"},

@@ -15,7 +15,7 @@ const leastChange = 100
 
 func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) {
 	s.offerBefore = s.Offer
-	err = s.UnderLoad(ctx, service.High, func(ctx context.Context) error {
+	err = s.UnderLoad(ctx, s.High, func(ctx context.Context) error {
 		err := s.AwaitOffer(ctx, t, "the node to offer less", func(ctx context.Context) error { return s.gaveWay(ctx, t) })
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 	if err != nil {
 		return err
 	}
-	if s.raised, err = s.MeasureBeside(ctx, t, "with Spark", service.High, s.tasks(t)); err != nil {
+	if s.raised, err = s.MeasureBeside(ctx, t, "with Spark", s.High, s.tasks(t)); err != nil {
 		return err
 	}
 	least := s.Offer

@@ -11,7 +11,7 @@ const Namespace = "spark-tutorial"
 
 // New returns the tutorial, to be run once.
 func New() tutorial.Tutorial {
-	s := &story{Service: service.Service{Namespace: Namespace, LeastPercent: 10, Yields: true}}
+	s := &story{Service: service.Service{Namespace: Namespace, High: 150, LeastPercent: 10, Yields: true}}
 	return tutorial.Tutorial{
 		Name: "spark", Title: "Spark on what services leave", Programs: java.Programs,
 		Short: "Spark counts words with what a service leaves, and gives way when it needs more",

@@ -19,7 +19,7 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 		return err
 	}
 	s.before = len(s.workers)
-	err = s.UnderLoad(ctx, service.High, func(ctx context.Context) error {
+	err = s.UnderLoad(ctx, s.High, func(ctx context.Context) error {
 		if err := s.awaitDrain(ctx, t); err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 		return err
 	}
 	s.show(t, sql, s.drain.answered.Answer)
-	if s.raised, err = s.MeasureBeside(ctx, t, "with Trino", service.High, s.queries.rows); err != nil {
+	if s.raised, err = s.MeasureBeside(ctx, t, "with Trino", s.High, s.queries.rows); err != nil {
 		return err
 	}
 	if _, err = t.Koordctl(ctx, "why", "workers/trino", "-n", Namespace); err != nil {

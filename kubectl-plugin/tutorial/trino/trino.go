@@ -11,7 +11,7 @@ const Namespace = "trino-tutorial"
 
 // New returns the tutorial, to be run once.
 func New() tutorial.Tutorial {
-	s := &story{Service: service.Service{Namespace: Namespace, LeastPercent: 20, Yields: true}}
+	s := &story{Service: service.Service{Namespace: Namespace, High: 150, LeastPercent: 20, Yields: true}}
 	return tutorial.Tutorial{
 		Name: "trino", Aliases: []string{"presto"}, Title: "Trino on what services leave", Programs: java.Programs,
 		Short: "Trino answers queries with what a service leaves, and drains workers when it needs more",

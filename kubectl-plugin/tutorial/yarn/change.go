@@ -28,11 +28,11 @@ func (s *story) raiseLoad(ctx context.Context, t *tutorial.Session) (err error) 
 		return err
 	}
 	s.before, s.used, s.countedBefore = s.node.vcores(), s.node.UsedVCores, s.counted
-	err = s.UnderLoad(ctx, service.High, func(ctx context.Context) error { return s.awaitWarning(ctx, t) })
+	err = s.UnderLoad(ctx, s.High, func(ctx context.Context) error { return s.awaitWarning(ctx, t) })
 	if err != nil {
 		return err
 	}
-	if s.raised, err = s.MeasureBeside(ctx, t, "with YARN", service.High, s.numbers); err != nil {
+	if s.raised, err = s.MeasureBeside(ctx, t, "with YARN", s.High, s.numbers); err != nil {
 		return err
 	}
 	if s.counted, err = s.ask(ctx); err != nil { // containers that were started since may have been warned, too
@@ -82,7 +82,7 @@ func (s *story) look(ctx context.Context) (err error) {
 // mayShrink returns an error unless YARN can have so much less that it is a change, and that containers do not fit.
 func (s *story) mayShrink() error {
 	if now, used := s.node.vcores(), s.node.UsedVCores; now < leftVCores+leastChange || used <= leftVCores {
-		return fmt.Errorf("YARN may use %d vcores, and containers use %d", now, used)
+		return fmt.Errorf("containers use %d vcores, and may use %d", used, now)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/kubectl-plugin/tutorial"
-	"koordinator.sh/koord/kubectl-plugin/tutorial/service"
 )
 
 const (
@@ -34,7 +33,7 @@ type eviction struct {
 
 // evictStarved has the agent kill containers while best effort gets much less CPU than it requests.
 func (s *story) evictStarved(ctx context.Context, t *tutorial.Session) error {
-	err := s.UnderLoad(ctx, service.High, func(ctx context.Context) error {
+	err := s.UnderLoad(ctx, s.High, func(ctx context.Context) error {
 		if _, err := t.Koordctl(ctx, "explain", "node", t.Node.Name, "containers"); err != nil {
 			return err
 		}

@@ -11,9 +11,13 @@ import (
 // Namespace of the pods of the tutorial.
 const Namespace = "yarn-tutorial"
 
+// high is how many requests per second the service gets when it needs more. They leave some vcores of a machine of two CPUs: YARN ends all
+// containers of a node that offers nothing, the masters of jobs among them.
+const high = 120
+
 // New returns the tutorial, to be run once.
 func New() tutorial.Tutorial {
-	s := &story{Service: service.Service{Namespace: Namespace, LeastPercent: 10, Yields: true}}
+	s := &story{Service: service.Service{Namespace: Namespace, High: high, LeastPercent: 10, Yields: true}}
 	return tutorial.Tutorial{
 		Name: "yarn", Aliases: []string{"hadoop"}, Title: "Hadoop YARN on what services leave", Programs: slices.Concat(java.Programs, programs),
 		Short: "YARN has of a node what a service leaves, and a job shrinks and grows with it",
@@ -42,7 +46,7 @@ there is no other.`,
 		},
 		{
 			Title: "A service alone",
-			Text: `A service that requests half a CPU gets 50 requests a second, and then 150. Look at how long they take, and at how much of
+			Text: `A service that requests half a CPU gets 50 requests a second, and then 120. Look at how long they take, and at how much of
 the node is used: most of it is idle.`,
 			Do: s.ServeAlone, Seen: s.SeenAlone, Holds: s.Served,
 		},
@@ -75,7 +79,7 @@ Every other ten seconds the pods of the engine are paused, to compare: what a ma
 		},
 		{
 			Title: "Containers with too little CPU are killed",
-			Text: `Now 150 requests a second come for a moment. The agent of the node sees within seconds that services use more, and lowers the quota of
+			Text: `Now 120 requests a second come for a moment. The agent of the node sees within seconds that services use more, and lowers the quota of
 best effort by as much. What YARN may use follows later, because koord-manager goes by averages: until then all containers are slow. The agent can kill
 some, so that the others have enough: feature BECPUEvict, which is off by default and was enabled when YARN was installed. It does nothing until the
 settings below say which percentage of the CPU that best effort requests it must get. Containers that have used the least CPU time go first, because that
@@ -84,7 +88,7 @@ work is lost, and the master of the job goes last. YARN tells the master, and ot
 		},
 		{
 			Title: "The service needs more, and the job shrinks",
-			Text: `Now 150 requests a second come and stay. koord-manager offers less after a while, and koord-bridge tells YARN. YARN warns the job of
+			Text: `Now 120 requests a second come and stay. koord-manager offers less after a while, and koord-bridge tells YARN. YARN warns the job of
 containers that no longer fit, and kills those that still run after 30 seconds. Their pieces are not lost: what was counted of them is known, and
 other containers go on.`,
 			Do: s.raiseLoad, Seen: s.seenRaised, Holds: s.gaveWay,

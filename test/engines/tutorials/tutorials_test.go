@@ -42,7 +42,7 @@ func TestTutorials(t *testing.T) {
 	sandbox := start(t)
 	for name, wants := range map[string][]string{
 		"spark": {"words-", "-driver", "-exec-2", "koord-scheduler koord-batch", "kubernetes.io/batch-cpu", "tasks a second", "| with Spark | 150 |"},
-		"yarn":  {"availableVirtualCores", "hadoop-yarn", "container_", "Containers of yarn", "BECPUEvict", "SUCCEEDED", "| with YARN | 150 |"},
+		"yarn":  {"availableVirtualCores", "hadoop-yarn", "container_", "Containers of yarn", "BECPUEvict", "SUCCEEDED", "| with YARN | 120 |"},
 		"trino": {"trino-worker-", "SHUTTING_DOWN", "elasticWorkers.enabled=true", "thousand rows a second", "| with Trino | 150 |"},
 	} {
 		t.Run(name, func(t *testing.T) {
