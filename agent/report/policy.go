@@ -5,13 +5,12 @@ import (
 
 	"koordinator.sh/koord/agent/metrics"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/freshness"
 )
 
 const (
 	// DefaultInterval between reports unless the NodeMetric names another.
 	DefaultInterval = time.Minute
-	// MinInterval is the shortest one a NodeMetric may ask for.
-	MinInterval = 30 * time.Second
 	// maxInterval is the longest one.
 	maxInterval = time.Hour
 )
@@ -22,7 +21,7 @@ func Interval(spec *slov1alpha1.NodeMetricSpec) time.Duration {
 	if policy == nil || policy.ReportIntervalSeconds == nil {
 		return DefaultInterval
 	}
-	return seconds(*policy.ReportIntervalSeconds, MinInterval, maxInterval)
+	return seconds(*policy.ReportIntervalSeconds, freshness.MinReportInterval, maxInterval)
 }
 
 // MetricsPolicy is what a NodeMetric asks to measure, with samples taken at a given period.

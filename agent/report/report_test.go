@@ -23,6 +23,7 @@ import (
 	"koordinator.sh/koord/agent/prediction"
 	"koordinator.sh/koord/api/extension"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
 )
 
@@ -183,7 +184,7 @@ func clientOf(t *testing.T, url string) rest.Interface {
 
 func TestInterval(t *testing.T) {
 	for seconds, want := range map[int64]time.Duration{
-		-5: MinInterval, 0: MinInterval, 10: MinInterval, 60: time.Minute, 120: 2 * time.Minute, 1 << 62: maxInterval,
+		-5: freshness.MinReportInterval, 0: freshness.MinReportInterval, 10: freshness.MinReportInterval, 60: time.Minute, 120: 2 * time.Minute, 1 << 62: maxInterval,
 	} {
 		spec := &slov1alpha1.NodeMetricSpec{CollectPolicy: &slov1alpha1.NodeMetricCollectPolicy{ReportIntervalSeconds: &seconds}}
 		if got := Interval(spec); got != want {

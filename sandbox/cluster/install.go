@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"koordinator.sh/koord/agent/report"
+	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/deploy/release"
 	"koordinator.sh/koord/sandbox/component"
 	"koordinator.sh/koord/sandbox/realnode"
@@ -46,7 +46,7 @@ func values(spec state.Spec, ports state.Ports, real bool) map[string]any {
 		interval, duration = component.SmallReportInterval, component.SmallAggregateDuration
 	}
 	if real {
-		interval = max(interval, report.MinInterval) // of the koordlet of the node, which nothing forces
+		interval = max(interval, freshness.MinReportInterval) // of the koordlet of the node, which nothing forces
 	}
 	colocation := map[string]any{
 		"metricReportIntervalSeconds":    int(interval.Seconds()),

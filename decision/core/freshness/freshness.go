@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// MinReportInterval is the shortest time between two reports of a koordlet, whatever its NodeMetric asks for.
+const MinReportInterval = 30 * time.Second
+
 // periods is how many periods old a measurement may be.
 const periods = 2
 

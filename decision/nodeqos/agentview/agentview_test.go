@@ -99,6 +99,20 @@ func TestSuppressionIsDecidedFromObjects(t *testing.T) {
 	}
 }
 
+// TestMeasurementsAreJudgedByTheIntervalOfKoordlet: it has a minimum, so that a report is not too old before the next one can be there.
+func TestMeasurementsAreJudgedByTheIntervalOfKoordlet(t *testing.T) {
+	for told, want := range map[int64]time.Duration{1: freshness.MinReportInterval, 15: freshness.MinReportInterval, 45: 45 * time.Second, 0: time.Minute, 1 << 60: time.Hour} {
+		n := &Node{}
+		n.Measure(&slov1alpha1.NodeMetric{
+			Spec:   slov1alpha1.NodeMetricSpec{CollectPolicy: &slov1alpha1.NodeMetricCollectPolicy{ReportIntervalSeconds: &told}},
+			Status: slov1alpha1.NodeMetricStatus{UpdateTime: &metav1.Time{Time: noon}, NodeMetric: &slov1alpha1.NodeMetricInfo{}},
+		})
+		if n.Observation.Period != want {
+			t.Errorf("told to report every %d s, the period is %s; want %s", told, n.Observation.Period, want)
+		}
+	}
+}
+
 func TestSuppressionSaysWhyNothingChanges(t *testing.T) {
 	stale, off := node(), node()
 	stale.Now = noon.Add(time.Hour)

@@ -20,7 +20,7 @@ func (n *Node) Measure(metric *slov1alpha1.NodeMetric) {
 	}
 	interval := defaultReportInterval
 	if policy := metric.Spec.CollectPolicy; policy != nil && policy.ReportIntervalSeconds != nil && *policy.ReportIntervalSeconds > 0 {
-		interval = time.Duration(min(*policy.ReportIntervalSeconds, 3600)) * time.Second
+		interval = max(time.Duration(min(*policy.ReportIntervalSeconds, 3600))*time.Second, freshness.MinReportInterval)
 	}
 	n.Observation = freshness.Observation{At: metric.Status.UpdateTime.Time, Period: interval}
 	n.Used = amountOf(metric.Status.NodeMetric.NodeUsage.ResourceList)

@@ -57,8 +57,6 @@ func orDefault[T any](setting *T, fallback T) T {
 // Defaults for strategies that were not merged over the built-in one.
 const (
 	defaultReportInterval = 60
-	// leastReportInterval is how often koordlet reports at most, whatever it is told.
-	leastReportInterval   = 30
 	defaultDegradeMinutes = 15
 	defaultUpdateSeconds  = 300
 	defaultDiffThreshold  = 0.1

@@ -76,7 +76,7 @@ func measure(in *NodeInput, total podrequest.Amount) measurement {
 	}
 	m.facts.UpdateTime = in.Metric.Status.UpdateTime
 	m.age = in.Now.Sub(m.facts.UpdateTime.Time)
-	fresh := seconds(max(in.reportInterval(), leastReportInterval) * 2)
+	fresh := 2 * max(seconds(in.reportInterval()), freshness.MinReportInterval)
 	switch {
 	case m.age < -fresh:
 		m.facts.State = diagnosticsv1alpha1.MetricInvalid
