@@ -112,6 +112,16 @@ func TestEveryCodeIsFoundAndNotFound(t *testing.T) {
 			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97, "cpuEvictLowerPercent": 80}}`},
 			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.cpuEvictLowerPercent:1"},
 		},
+		"percentages of satisfaction that koordlet does not take": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97,
+				"cpuEvictBESatisfactionLowerPercent": 61, "cpuEvictBESatisfactionUpperPercent": 100}}`},
+			want: []string{"KOORD0208 resource-threshold-config.clusterStrategy.cpuEvictBESatisfactionLowerPercent:2",
+				"KOORD0208 resource-threshold-config.clusterStrategy.cpuEvictBESatisfactionUpperPercent:2"},
+		},
+		"the highest percentages of satisfaction": {
+			data: map[string]string{"resource-threshold-config": `{"clusterStrategy": {"enable": true, "memoryEvictThresholdPercent": 97,
+				"cpuEvictBESatisfactionLowerPercent": 60, "cpuEvictBESatisfactionUpperPercent": 99}}`},
+		},
 		"normalization without ratios": {data: map[string]string{"cpu-normalization-config": `{"enable": true}`}, want: []string{"KOORD0208 cpu-normalization-config.enable:1"}},
 		"normalization with a ratio that cannot be used": {
 			data: map[string]string{"cpu-normalization-config": `{"enable": true, "ratioModel": {"Xeon": {"baseRatio": 0.5}}}`},

@@ -1,7 +1,10 @@
 package configuration
 
 import (
+	"fmt"
+
 	"koordinator.sh/koord/api/configuration"
+	"koordinator.sh/koord/decision/nodeqos/eviction"
 )
 
 const (
@@ -84,7 +87,20 @@ func thresholdPrerequisites() []prerequisite {
 			missing: refsOf(thresholdKey, missing...), because: because, fix: fix}
 	}
 	lower, upper := "cpuEvictBESatisfactionLowerPercent", "cpuEvictBESatisfactionUpperPercent"
+	within := func(path string, most int) prerequisite {
+		return prerequisite{
+			key: thresholdKey, settings: chosen(thresholdKey, path), missing: refsOf(thresholdKey, path),
+			met: func(s *scope) bool {
+				percent, set := s.number(thresholdKey, path)
+				return !set || percent >= 1 && percent <= float64(most)
+			},
+			because: fmt.Sprintf("koordlet evicts for low satisfaction only with a percentage of 1 to %d", most),
+			fix:     fmt.Sprintf("Set %s to 1 to %d.", path, most),
+		}
+	}
 	return []prerequisite{
+		within(lower, eviction.MostSatisfactionLower),
+		within(upper, eviction.MostSatisfactionUpper),
 		{
 			key: thresholdKey, met: enabled(thresholdKey, "enable"), missing: refsOf(thresholdKey, "enable"), settings: others(thresholdKey, "", "enable"),
 			because: "enable is not true, so nothing is suppressed or evicted", fix: "Set resource-threshold-config.enable=true, or remove the settings.",

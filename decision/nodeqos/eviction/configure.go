@@ -7,10 +7,10 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 )
 
-// Bounds of the two percentages of satisfaction.
+// MostSatisfactionLower and MostSatisfactionUpper are the highest percentages of satisfaction that BECPUEvict goes by, the lowest are 1.
 const (
-	mostSatisfactionLower = 60
-	mostSatisfactionUpper = 99
+	MostSatisfactionLower = 60
+	MostSatisfactionUpper = 99
 )
 
 // lowerBy is how far below its threshold an eviction for use goes on where no lower percentage is set.
@@ -142,10 +142,10 @@ func (d *Demand) set(s settings) string {
 // satisfiable says what is wrong with the two percentages of satisfaction.
 func (d *Demand) satisfiable(s settings) string {
 	switch lower, upper := d.ThresholdPercent, d.TargetPercent; {
-	case lower == 0 || lower > mostSatisfactionLower:
-		return fmt.Sprintf("%s %d is not between 1 and %d", s.threshold, lower, mostSatisfactionLower)
-	case upper <= 0 || upper > mostSatisfactionUpper:
-		return fmt.Sprintf("%s %d is not between 1 and %d", s.lower, upper, mostSatisfactionUpper)
+	case lower == 0 || lower > MostSatisfactionLower:
+		return fmt.Sprintf("%s %d is not between 1 and %d", s.threshold, lower, MostSatisfactionLower)
+	case upper <= 0 || upper > MostSatisfactionUpper:
+		return fmt.Sprintf("%s %d is not between 1 and %d", s.lower, upper, MostSatisfactionUpper)
 	case upper < lower:
 		return fmt.Sprintf("%s %d is below %s %d", s.lower, upper, s.threshold, lower)
 	}
