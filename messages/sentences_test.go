@@ -50,7 +50,7 @@ var spoken = map[string]sentences{
 	},
 	"reasons of decisions": {
 		folders: []string{"agent", "controllers", "decision", "descheduler", "scheduler"},
-		fields:  []string{"Because", "Message", "Note", "Reason", "Summary"},
+		fields:  []string{"Because", "Message", "Note", "reason", "Reason", "Summary"},
 		except:  []string{"/descheduling/evacuation/", "/noderesource/amplification/trace.go"}, // answers to the API server, and a formula
 	},
 	"findings and notes of answers": {
