@@ -13,6 +13,9 @@ import (
 )
 
 const (
+	// burst is how many requests per second the service gets for a moment: so many that best effort gets much less CPU than it requests. Where
+	// they stayed, YARN might have nothing left.
+	burst = 150
 	// starvedPercent of the CPU that best effort requests is too little for it, and satisfiedPercent enough.
 	starvedPercent   = 55
 	satisfiedPercent = 60
@@ -33,7 +36,7 @@ type eviction struct {
 
 // evictStarved has the agent kill containers while best effort gets much less CPU than it requests.
 func (s *story) evictStarved(ctx context.Context, t *tutorial.Session) error {
-	err := s.UnderLoad(ctx, s.High, func(ctx context.Context) error {
+	err := s.UnderLoad(ctx, burst, func(ctx context.Context) error {
 		if _, err := t.Koordctl(ctx, "explain", "node", t.Node.Name, "containers"); err != nil {
 			return err
 		}

@@ -79,7 +79,7 @@ Every other ten seconds the pods of the engine are paused, to compare: what a ma
 		},
 		{
 			Title: "Containers with too little CPU are killed",
-			Text: `Now 120 requests a second come for a moment. The agent of the node sees within seconds that services use more, and lowers the quota of
+			Text: `Now 150 requests a second come for a moment. The agent of the node sees within seconds that services use more, and lowers the quota of
 best effort by as much. What YARN may use follows later, because koord-manager goes by averages: until then all containers are slow. The agent can kill
 some, so that the others have enough: feature BECPUEvict, which is off by default and was enabled when YARN was installed. It does nothing until the
 settings below say which percentage of the CPU that best effort requests it must get. Containers that have used the least CPU time go first, because that
