@@ -113,7 +113,7 @@ func (a *agent) refresh(ctx context.Context) {
 	if a.roster.fresh(a.clock.Now()) || !a.list(asking) {
 		return
 	}
-	if found := a.roster.strangers(); len(found) > 0 {
+	if found := a.roster.unadopted(); len(found) > 0 {
 		a.adopt(ctx, found)
 	}
 }

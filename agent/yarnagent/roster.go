@@ -66,8 +66,8 @@ func (r *roster) known() []task {
 	return slices.Clone(r.tasks)
 }
 
-// strangers are those whose processes were not found yet.
-func (r *roster) strangers() []task {
+// unadopted are those whose processes were not found yet.
+func (r *roster) unadopted() []task {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(r.tasks), func(t task) bool { return r.adopted[t.ID] })
