@@ -3,13 +3,13 @@ package explain
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/api/finding"
 	"koordinator.sh/koord/decision/core/disclosure"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/scheduling/refusals"
 	"koordinator.sh/koord/decision/scheduling/schedulinghint"
 	"koordinator.sh/koord/scheduler/reason"
@@ -29,9 +29,9 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 	status.Pod.NodeName = pod.Spec.NodeName
 	status.Findings = schedulinghint.Findings(pod, status.Pod.Hint)
 	switch {
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
+	case podstate.Ended(pod) != "":
 		status.Verdict = diagnosticsv1alpha1.PodFinished
-		status.Summary = fmt.Sprintf("the pod has %s", strings.ToLower(string(pod.Status.Phase)))
+		status.Summary = podstate.Ended(pod)
 		return status, nil
 	case sim == nil:
 		notResponsible(status, pod)

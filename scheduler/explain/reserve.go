@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,8 +48,10 @@ func (e *Engine) reservePod(name string) (*corev1.Pod, *diagnosticsv1alpha1.PodE
 		status.Summary = fmt.Sprintf("available on %s%s", object.Status.NodeName, usageOf(reservations.UserCount(object.UID)))
 		return nil, status, nil
 	}
-	status.Verdict = diagnosticsv1alpha1.PodFinished
-	status.Summary = fmt.Sprintf("the reservation has %s", strings.ToLower(string(object.Status.Phase)))
+	status.Verdict, status.Summary = diagnosticsv1alpha1.PodFinished, "the reservation has failed"
+	if object.Status.Phase == schedulingv1alpha1.ReservationSucceeded {
+		status.Summary = "the reservation has succeeded"
+	}
 	return nil, status, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // Answer is what the scheduler says of one pod. It stands for all pods that ask for the same.
@@ -126,7 +127,7 @@ func (f Findings) waiting() int {
 
 func finishedMessage(pods []*corev1.Pod) string {
 	if len(pods) == 1 {
-		return "the pod has " + strings.ToLower(string(pods[0].Status.Phase))
+		return podstate.Ended(pods[0])
 	}
 	return fmt.Sprintf("all %d pods have finished", len(pods))
 }

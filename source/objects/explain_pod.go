@@ -3,7 +3,6 @@ package objects
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"koordinator.sh/koord/decision/core/fanout"
 	"koordinator.sh/koord/decision/core/freshness"
 	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 	"koordinator.sh/koord/decision/scheduling/nodefit"
@@ -96,7 +96,7 @@ func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationS
 	switch {
 	case finished(pod):
 		s.Verdict = diagnosticsv1alpha1.PodFinished
-		s.Summary = fmt.Sprintf("the pod has %s", strings.ToLower(string(pod.Status.Phase)))
+		s.Summary = podstate.Ended(pod)
 	case pod.Spec.NodeName != "":
 		s.Verdict = diagnosticsv1alpha1.PodBound
 		s.Summary = fmt.Sprintf("the pod runs on %s", pod.Spec.NodeName)
