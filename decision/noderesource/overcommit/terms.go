@@ -47,7 +47,7 @@ func (c *calculation) explainMargin(t *term, k kind) {
 	t.Source = c.settingSource(k.pick("cpuReclaimThresholdPercent", "memoryReclaimThresholdPercent"))
 	t.Note = fmt.Sprintf("%d%% of the capacity may be used", c.reclaimPercent(k))
 	if c.reclaimPercent(k) > whole {
-		t.Note += " more than 100% (" + string(finding.OfferBeyondNode) + ")"
+		t.Note += fmt.Sprintf("; more than 100%% (%s)", finding.OfferBeyondNode)
 	}
 }
 

@@ -50,8 +50,8 @@ func (c *calculation) explainThirdParty(t *term, k kind, origin int64) {
 	if takers := c.takers(k); len(takers) > 0 {
 		t.Note += ": " + strings.Join(takers, ", ")
 	}
-	if k.of(c.thirdParty) > origin {
-		t.Note += "; more than the " + k.format(origin) + " that there are"
+	if excess := k.of(c.thirdParty) - origin; excess > 0 {
+		t.Note += fmt.Sprintf("; %s more than the node can offer", k.format(excess))
 	}
 }
 

@@ -29,7 +29,7 @@ func TestWhatOtherSchedulersTookIsExplained(t *testing.T) {
 		},
 		"more than is offered": {
 			annotation: `{"allocations":[{"name":"yarn","priority":"koord-batch","resources":{"kubernetes.io/batch-cpu":"90000"}}]}`,
-			wantNote:   "used by other schedulers: yarn 90 cores; more than the 25 cores that there are", wantTaken: 90_000,
+			wantNote:   "used by other schedulers: yarn 90 cores; 65 cores more than the node can offer", wantTaken: 90_000,
 		},
 		"of another class": {
 			annotation:   `{"allocations":[{"name":"slurm","priority":"koord-mid","resources":{"kubernetes.io/batch-cpu":"1000"}}]}`,
