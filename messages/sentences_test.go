@@ -134,7 +134,18 @@ func (c sentences) leavesOut(path string) bool {
 
 // in returns the texts that a call or a field of the class is given, and its name; not those that are made elsewhere, and no commands to copy.
 func (c sentences) in(n ast.Node) (name string, texts []string) {
-	var given []ast.Expr
+	name, given := c.given(n)
+	for _, text := range given {
+		english := strings.TrimSpace(strings.TrimPrefix(joined(formatOf(text)), "; ")) // a clause may be added to others
+		if says(english) && (!command.MatchString(english) || about.MatchString(english)) {
+			texts = append(texts, english)
+		}
+	}
+	return name, texts
+}
+
+// given is what a call or a field of the class is given, and its name.
+func (c sentences) given(n ast.Node) (name string, given []ast.Expr) {
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		if name = called(n); slices.Contains(c.calls, name) {
@@ -144,15 +155,19 @@ func (c sentences) in(n ast.Node) (name string, texts []string) {
 		if key, ok := n.Key.(*ast.Ident); ok && slices.Contains(c.fields, key.Name) {
 			name, given = key.Name, []ast.Expr{n.Value}
 		}
-	}
-	for _, text := range given {
-		english := strings.TrimSpace(joined(formatOf(text)))
-		if says(english) && (!command.MatchString(english) || about.MatchString(english)) {
-			texts = append(texts, english)
+	case *ast.AssignStmt:
+		for i, to := range n.Lhs {
+			field, ok := to.(*ast.SelectorExpr)
+			if ok && len(n.Lhs) == len(n.Rhs) && slices.Contains(c.fields, field.Sel.Name) && !partial.MatchString(joined(formatOf(n.Rhs[i]))) {
+				name, given = field.Sel.Name, append(given, n.Rhs[i])
+			}
 		}
 	}
-	return name, texts
+	return name, given
 }
+
+// partial is a text that needs what is before it, or what is put in behind a word, to be a sentence.
+var partial = regexp.MustCompile(`^ ?\(|[a-zA-Z]%[ds]`)
 
 // formatOf is the format of a text that is made, or translated, where it is given.
 func formatOf(argument ast.Expr) ast.Expr {
