@@ -99,8 +99,10 @@ func (m *Model) explainedKinds() []source.Kind {
 	return append(kinds, source.ExplainedWorkloads...)
 }
 
-// commandWhy explains a code, an object whose kind is named as KIND NAME or KIND/NAME, or whatever has the name.
+// commandWhy explains a code, an object whose kind is named as KIND NAME or KIND/NAME, or whatever has the name. The namespace may follow
+// as -n NAMESPACE, because answers name commands of koordctl like that.
 func (m *Model) commandWhy(args string) tea.Cmd {
+	args = namespaceFirst(args)
 	if args == "" {
 		if about, ok := m.selected(); ok && m.explainerOf(about.kind) != nil {
 			return m.explain(about)
@@ -121,6 +123,17 @@ func (m *Model) commandWhy(args string) tea.Cmd {
 		namespace, name = m.defaultNamespace(), args
 	}
 	return m.open(whyName, object{namespace: namespace, name: name})
+}
+
+// namespaceFirst are arguments with the namespace before the name, where -n gives it behind.
+func namespaceFirst(args string) string {
+	what, namespace, given := strings.Cut(args, " -n ")
+	if !given {
+		return args
+	}
+	at := strings.LastIndexAny(what, "/ ") + 1
+	kind, name := strings.TrimRight(what[:at], "/"), what[at:]
+	return strings.TrimSpace(kind + " " + strings.TrimSpace(namespace) + "/" + name)
 }
 
 // explainOfKind explains the object of a kind that a word names.

@@ -53,6 +53,8 @@ func TestWhyFindsOutWhatHasTheName(t *testing.T) {
 		"nothing has the name":                  {":why nothing", seen{Crumbs: "nodes > why default/nothing"}},
 		"a kind and a name":                     {":why pod shop/search-0003", seen{Crumbs: "nodes > shop/search-0003"}},
 		"a kind and a name as kubectl takes":    {":why node/node-0003", seen{Crumbs: "nodes > node-0003"}},
+		"a kind and a name as koordctl takes":   {":why pod/search-0003 -n shop", seen{Crumbs: "nodes > shop/search-0003"}},
+		"a name as koordctl takes":              {":why search-0003 -n shop", seen{Crumbs: "nodes > shop/search-0003"}},
 		"explain takes any kind, too":           {":explain quota default/twice", seen{Crumbs: "nodes > twice"}},
 		"a code":                                {":why KOORD0102", seen{Crumbs: "nodes > KOORD0102"}},
 		"a code in short":                       {":why 102", seen{Crumbs: "nodes > KOORD0102"}},
