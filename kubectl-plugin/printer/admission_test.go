@@ -43,7 +43,7 @@ func admittedFixture() diagnosticsv1alpha1.AdmissionExplanation {
 		Profiles: []diagnosticsv1alpha1.AdmissionProfile{
 			{Name: "batch", Outcome: diagnosticsv1alpha1.ProfileApplied, AppliedBy: diagnosticsv1alpha1.AdmissionByWebhook, Changes: []diagnosticsv1alpha1.AdmissionChange{
 				change("metadata.labels[koordinator.sh/qosClass]", nil, new("BE"), "", ""), change("spec.priority", new("5500"), new("5500"), "", "unchanged"),
-				change("metadata.labels[copy]", nil, nil, "", "the pod has no metadata.labels[gone]"),
+				change("metadata.labels[copy]", nil, nil, "", "there is no metadata.labels[gone] to copy"),
 			}},
 			{Name: "broken", Outcome: diagnosticsv1alpha1.ProfileInvalid, Reason: `probability "often" is neither an integer nor a percentage`},
 			{Name: "never", Outcome: diagnosticsv1alpha1.ProfileNever, Reason: "its probability is 0%", Unmet: []diagnosticsv1alpha1.AdmissionUnmet{{Term: "probability", Requirement: "0%"}}},

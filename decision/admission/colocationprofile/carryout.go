@@ -32,7 +32,7 @@ func (s Step) carryOut(pod *corev1.Pod) (Change, error) {
 		source, ok := s.From.get(pod)
 		if !ok {
 			change.Outcome, change.After = Left, before
-			change.Reason = fmt.Sprintf("the pod has no %s", s.From)
+			change.Reason = fmt.Sprintf("there is no %s to copy", s.From)
 			return change, nil
 		}
 		value, change.Reason = source, fmt.Sprintf("copied from %s", s.From)

@@ -139,7 +139,7 @@ func TestTheTraceSaysWhy(t *testing.T) {
 			{Name: "h-all", Outcome: "Applied", Changes: []colocationprofile.Change{
 				{Field: "metadata.labels[app]", Outcome: "Unchanged", Before: "spark", After: "spark"},
 				{Field: "metadata.labels[new]", Outcome: "Changed", After: "1"},
-				{Field: "metadata.labels[copy]", Outcome: "Left", Reason: "the pod has no metadata.labels[gone]"},
+				{Field: "metadata.labels[copy]", Outcome: "Left", Reason: "there is no metadata.labels[gone] to copy"},
 				{Field: "metadata.labels[koordinator.sh/qosClass]", Outcome: "Changed", After: "BE"},
 				{Field: "spec.priorityClassName", Outcome: "Changed", After: "koord-batch"},
 				{Field: "spec.priority", Outcome: "Changed", Before: "0", After: "5500"},
