@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/arbitration"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/migration"
@@ -213,7 +214,7 @@ func (a *Arbitrator) nodes(ctx context.Context, settings Settings, jobs []arbitr
 	}
 	byNode := map[string][]*corev1.Pod{}
 	for _, pod := range pods {
-		if pod.Spec.NodeName != "" && !ended(pod) {
+		if pod.Spec.NodeName != "" && !podstate.Ended(pod) {
 			byNode[pod.Spec.NodeName] = append(byNode[pod.Spec.NodeName], pod)
 		}
 	}
@@ -222,8 +223,4 @@ func (a *Arbitrator) nodes(ctx context.Context, settings Settings, jobs []arbitr
 		out[i] = evictability.Node{Node: &nodes.Items[i], Pods: byNode[nodes.Items[i].Name]}
 	}
 	return out, nil
-}
-
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -72,7 +72,7 @@ func (n *namespaces) namespace(ctx context.Context, name string) (*namespace, er
 	}
 	out := &namespace{byWorkload: map[types.UID][]arbitration.WorkloadPod{}}
 	for _, pod := range pods {
-		if ended(pod) {
+		if podstate.Ended(pod) {
 			continue
 		}
 		out.pods++

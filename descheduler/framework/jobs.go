@@ -16,6 +16,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // newJob is a migration job for the pod.
@@ -55,7 +56,7 @@ func (p *profile) jobSpec(pod *corev1.Pod) schedulingv1alpha1.PodMigrationJobSpe
 		Mode: schedulingv1alpha1.PodMigrationJobModeReservationFirst,
 	}
 	// A pod that ended holds no resources that its successor would need elsewhere.
-	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
+	if podstate.Ended(pod) {
 		spec.Mode = schedulingv1alpha1.PodMigrationJobModeEvictionDirectly
 	}
 	return spec

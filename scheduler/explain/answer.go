@@ -29,9 +29,9 @@ func (e *Engine) answer(ctx context.Context, pod *corev1.Pod, spec diagnosticsv1
 	status.Pod.NodeName = pod.Spec.NodeName
 	status.Findings = schedulinghint.Findings(pod, status.Pod.Hint)
 	switch {
-	case podstate.Ended(pod) != "":
+	case podstate.Ended(pod):
 		status.Verdict = diagnosticsv1alpha1.PodFinished
-		status.Summary = podstate.Ended(pod)
+		status.Summary = podstate.Ending(pod)
 		return status, nil
 	case sim == nil:
 		notResponsible(status, pod)

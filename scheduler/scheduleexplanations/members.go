@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	resourcehelper "k8s.io/component-helpers/resource"
+
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // find returns the pods of the subjects in order of their names: a pod of that name, or else the members of a gang or
@@ -114,11 +116,7 @@ func alike(pods []*corev1.Pod) (groups [][]*corev1.Pod, settled []*corev1.Pod) {
 	return groups, settled
 }
 
-func isSettled(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" || isFinished(pod) }
-
-func isFinished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
+func isSettled(pod *corev1.Pod) bool { return pod.Spec.NodeName != "" || podstate.Ended(pod) }
 
 // shape is what plugins go by, without what differs from one replica to the next and does not matter.
 type shape struct {

@@ -89,7 +89,7 @@ func everyAnswer(f Findings, in region, holds func(Answer, region) bool) bool {
 func (f Findings) placedPods() int {
 	count := 0
 	for _, pod := range f.Settled {
-		if pod.Spec.NodeName != "" && !isFinished(pod) {
+		if pod.Spec.NodeName != "" && !podstate.Ended(pod) {
 			count++
 		}
 	}
@@ -127,7 +127,7 @@ func (f Findings) waiting() int {
 
 func finishedMessage(pods []*corev1.Pod) string {
 	if len(pods) == 1 {
-		return podstate.Ended(pods[0])
+		return podstate.Ending(pods[0])
 	}
 	return fmt.Sprintf("all %d pods have finished", len(pods))
 }

@@ -11,6 +11,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/nodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
@@ -62,7 +63,7 @@ func newBalance(in *BalanceInput) *balance {
 		judged: make(map[string]*diagnosticsv1alpha1.BalanceOverview, len(in.Nodes)),
 	}
 	for i := range in.Pods {
-		if pod := &in.Pods[i]; pod.Spec.NodeName != "" && !finished(pod) {
+		if pod := &in.Pods[i]; pod.Spec.NodeName != "" && !podstate.Ended(pod) {
 			b.pods[pod.Spec.NodeName] = append(b.pods[pod.Spec.NodeName], pod)
 		}
 	}

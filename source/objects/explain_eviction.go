@@ -15,6 +15,7 @@ import (
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/disruption"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/evictors"
@@ -145,7 +146,7 @@ func (in *EvictionSnapshot) descheduler() (evictors.Descheduler, []string, error
 	if policy.NodeFit {
 		pods := map[string][]*corev1.Pod{}
 		for i := range in.Pods {
-			if pod := &in.Pods[i]; !finished(pod) {
+			if pod := &in.Pods[i]; !podstate.Ended(pod) {
 				pods[pod.Spec.NodeName] = append(pods[pod.Spec.NodeName], pod)
 			}
 		}

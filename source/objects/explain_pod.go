@@ -94,9 +94,9 @@ func facts(pod *corev1.Pod, policy *loadaware.Policy, now time.Time) diagnostics
 func verdictWithoutNodes(in *PodSnapshot, s *diagnosticsv1alpha1.PodExplanationStatus) bool {
 	pod := in.Pod
 	switch {
-	case finished(pod):
+	case podstate.Ended(pod):
 		s.Verdict = diagnosticsv1alpha1.PodFinished
-		s.Summary = podstate.Ended(pod)
+		s.Summary = podstate.Ending(pod)
 	case pod.Spec.NodeName != "":
 		s.Verdict = diagnosticsv1alpha1.PodBound
 		s.Summary = fmt.Sprintf("the pod runs on %s", pod.Spec.NodeName)

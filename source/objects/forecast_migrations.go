@@ -15,6 +15,7 @@ import (
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/loopguard"
 	"koordinator.sh/koord/decision/descheduling/lownodeload"
 	"koordinator.sh/koord/decision/descheduling/rebalance"
@@ -125,7 +126,7 @@ func (f *forecast) read() {
 	}
 	for i := range f.in.Pods {
 		pod := &f.in.Pods[i]
-		if pod.Spec.NodeName != "" && !finished(pod) {
+		if pod.Spec.NodeName != "" && !podstate.Ended(pod) {
 			f.pods[pod.Spec.NodeName] = append(f.pods[pod.Spec.NodeName], pod)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	diagnosticsv1alpha1 "koordinator.sh/koord/api/diagnostics/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // PlacementSnapshot is what was read of the cluster to say where pods that have no node get one. None of it is changed.
@@ -40,7 +41,7 @@ func LikeNewOnes(pods []corev1.Pod) *corev1.Pod {
 	var youngest *corev1.Pod
 	for i := range pods {
 		pod := &pods[i]
-		if pod.DeletionTimestamp != nil || finished(pod) {
+		if pod.DeletionTimestamp != nil || podstate.Ended(pod) {
 			continue
 		}
 		if youngest == nil || cmp.Or(pod.CreationTimestamp.Compare(youngest.CreationTimestamp.Time), strings.Compare(youngest.Name, pod.Name)) > 0 {
@@ -192,7 +193,7 @@ func (f *placementForecast) capacity() {
 		}
 	}
 	for i := range f.in.Pods {
-		if pod := &f.in.Pods[i]; pod.Spec.NodeName != "" && !finished(pod) {
+		if pod := &f.in.Pods[i]; pod.Spec.NodeName != "" && !podstate.Ended(pod) {
 			add(before, requestsOf(pod))
 		}
 	}

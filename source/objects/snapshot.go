@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/scheduling/loadaware"
 )
@@ -59,7 +60,7 @@ func (s *PodSnapshot) byNode() map[string]*onNode {
 	}
 	for i := range s.Pods {
 		pod := &s.Pods[i]
-		if pod.Spec.NodeName != "" && !finished(pod) && pod.UID != s.Pod.UID {
+		if pod.Spec.NodeName != "" && !podstate.Ended(pod) && pod.UID != s.Pod.UID {
 			node := at(pod.Spec.NodeName)
 			node.pods = append(node.pods, pod)
 		}
@@ -68,8 +69,4 @@ func (s *PodSnapshot) byNode() map[string]*onNode {
 		at(s.Metrics[i].Name).metric = &s.Metrics[i]
 	}
 	return index
-}
-
-func finished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

@@ -17,6 +17,7 @@ import (
 	schedulingsigsv1alpha1 "koordinator.sh/koord/api/schedulingsigs/v1alpha1"
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/phrase"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/core/unknown"
 	"koordinator.sh/koord/decision/descheduling/drain"
 )
@@ -178,7 +179,7 @@ func (d *Drain) pod(i int, eviction *drain.Eviction) diagnosticsv1alpha1.Drained
 	out.Action, out.Place = diagnosticsv1alpha1.DrainEvict, diagnosticsv1alpha1.DrainPlaceUnknown
 	placement, known := d.places[i]
 	switch {
-	case finished(pod) || pod.DeletionTimestamp != nil:
+	case podstate.Ended(pod) || pod.DeletionTimestamp != nil:
 		out.Place = diagnosticsv1alpha1.DrainPlaceDone
 	case !drain.Returns(pod):
 		out.Place = diagnosticsv1alpha1.DrainPlaceLost

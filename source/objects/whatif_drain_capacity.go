@@ -13,6 +13,7 @@ import (
 	slov1alpha1 "koordinator.sh/koord/api/slo/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/core/podrequest"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/drain"
 	"koordinator.sh/koord/decision/noderesource/overcommit"
 	"koordinator.sh/koord/decision/noderesource/overview"
@@ -32,7 +33,7 @@ func (d *Drain) loads() map[string]*drainLoad {
 	}
 	for i := range d.in.Pods {
 		pod := &d.in.Pods[i]
-		if load := out[pod.Spec.NodeName]; load != nil && !finished(pod) {
+		if load := out[pod.Spec.NodeName]; load != nil && !podstate.Ended(pod) {
 			load.pods++
 			add(load.requested, requestsOf(pod))
 		}

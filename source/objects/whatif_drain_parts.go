@@ -16,6 +16,7 @@ import (
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
 	"koordinator.sh/koord/decision/core/amount"
 	"koordinator.sh/koord/decision/core/phrase"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/drain"
 	"koordinator.sh/koord/decision/scheduling/quota"
 )
@@ -92,7 +93,7 @@ func (d *Drain) returning(visit func(selected *drain.Selected, pod *diagnosticsv
 func (d *Drain) gangs() {
 	members := map[string]int32{}
 	for i := range d.in.Pods {
-		if pod := &d.in.Pods[i]; !finished(pod) && extension.GangName(pod) != "" {
+		if pod := &d.in.Pods[i]; !podstate.Ended(pod) && extension.GangName(pod) != "" {
 			members[pod.Namespace+"/"+extension.GangName(pod)]++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/migration"
 )
 
@@ -58,7 +59,7 @@ type Job struct {
 
 // PodOf reads a pod.
 func PodOf(pod *corev1.Pod) Pod {
-	ended := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	ended := podstate.Ended(pod)
 	return Pod{
 		UID: pod.UID, Policy: Policy(pod.Annotations[extension.AnnotationMigrateOnEviction]),
 		Leaving: pod.DeletionTimestamp != nil || ended || pod.Spec.NodeName == "", Controlled: metav1.GetControllerOfNoCopy(pod) != nil,

@@ -9,6 +9,7 @@ import (
 
 	"koordinator.sh/koord/api/extension"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 )
 
 // Input is everything the next step of a job depends on. Nothing in it is modified.
@@ -111,7 +112,7 @@ func PodOf(pod *corev1.Pod) *Pod {
 	return &Pod{
 		DetachedBy: surge.JobUID, Hashed: pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey] != "", Claims: claims,
 		UID: pod.UID, Node: pod.Spec.NodeName, Terminating: pod.DeletionTimestamp != nil,
-		Finished:   pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed,
+		Finished:   podstate.Ended(pod),
 		Controlled: controlled, Scheduler: pod.Spec.SchedulerName,
 		Policy:      EvictionPolicy(pod.Labels[extension.LabelPodEvictPolicy]),
 		SoftEvicted: pod.Annotations[extension.AnnotationSoftEviction] != "",

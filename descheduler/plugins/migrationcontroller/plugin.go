@@ -14,6 +14,7 @@ import (
 	frameworktypes "sigs.k8s.io/descheduler/pkg/framework/types"
 
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/descheduling/evictability"
 	"koordinator.sh/koord/decision/descheduling/migration"
 )
@@ -86,7 +87,7 @@ func (p *Plugin) candidates() ([]evictability.Node, error) {
 		if !nodeutil.IsReady(node) {
 			continue
 		}
-		pods, err := p.handle.GetPodsAssignedToNodeFunc()(node.Name, func(pod *corev1.Pod) bool { return !ended(pod) })
+		pods, err := p.handle.GetPodsAssignedToNodeFunc()(node.Name, func(pod *corev1.Pod) bool { return !podstate.Ended(pod) })
 		if err != nil {
 			return nil, err
 		}
@@ -104,12 +105,8 @@ func (p *Plugin) JobSpec(pod *corev1.Pod) schedulingv1alpha1.PodMigrationJobSpec
 // mode of a job for the pod. One that ended holds no resources that a successor would need elsewhere, and one without a controller has no
 // successor: that it may be evicted all the same is what the policy says.
 func (p *Plugin) mode(pod *corev1.Pod) schedulingv1alpha1.PodMigrationJobMode {
-	if ended(pod) || metav1.GetControllerOfNoCopy(pod) == nil {
+	if podstate.Ended(pod) || metav1.GetControllerOfNoCopy(pod) == nil {
 		return schedulingv1alpha1.PodMigrationJobModeEvictionDirectly
 	}
 	return p.args.DefaultJobMode
-}
-
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }

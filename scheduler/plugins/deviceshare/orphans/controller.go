@@ -18,6 +18,7 @@ import (
 
 	"koordinator.sh/koord/api/finding"
 	schedulingv1alpha1 "koordinator.sh/koord/api/scheduling/v1alpha1"
+	"koordinator.sh/koord/decision/core/podstate"
 	"koordinator.sh/koord/decision/scheduling/device"
 	"koordinator.sh/koord/scheduler/eventthrottle"
 )
@@ -145,7 +146,7 @@ func (c *Controller) held() (map[string][]device.Held, error) {
 	}
 	byNode := map[string][]device.Held{}
 	for _, pod := range pods {
-		if pod.Spec.NodeName == "" || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if pod.Spec.NodeName == "" || podstate.Ended(pod) {
 			continue
 		}
 		if allocation, holds := device.HeldBy(pod); holds {
